@@ -1,0 +1,3 @@
+"""What the tests share: running gradsh, and comparing what it prints."""
+
+from __future__ import annotations
