@@ -59,7 +59,10 @@ def wrong_values(done: Completed, expected: dict[str, Any]) -> list[str]:
     """Compare the values shown; PyTorch's own nan is as good where a warning explains it."""
     if done.status:
         return [f"exit status {done.status}: {done.err}"]
-    got = [record["values"] for record in map(json.loads, done.out.splitlines()) if "values" in record]
+    try:
+        got = [record["values"] for record in map(json.loads, done.out.splitlines()) if "values" in record]
+    except ValueError:
+        return [f"standard output is not JSON lines: {done.out}"]
     want = [output["value"] for output in expected["outputs"]]
     absolute = 0.0 if "atol 0" in expected["tolerance"] else 1e-12
     if same(got, want, absolute) or ("Warning" in done.err and same(got, expected.get("torch_outputs"), absolute)):

@@ -41,7 +41,7 @@ def blocks(page: str) -> list[Block]:
 def programs(page: str) -> Iterator[tuple[Block, Block | None]]:
     """Each gradsh block, with the text block that follows it if there is one."""
     every = blocks(page)
-    for block, following in zip(every, [*every[1:], None], strict=True):
+    for block, following in zip(every, [*every, None][1:], strict=True):
         if block.language == "gradsh":
             yield block, following if following is not None and following.language == "text" else None
 
