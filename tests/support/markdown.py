@@ -39,11 +39,12 @@ def blocks(page: str) -> list[Block]:
 
 
 def programs(page: str) -> Iterator[tuple[Block, Block | None]]:
-    """Each gradsh block, with the text block that follows it if there is one."""
+    """Each gradsh block, with the text block that follows it if there is one; Python blocks only if there is one."""
     every = blocks(page)
     for block, following in zip(every, [*every, None][1:], strict=True):
-        if block.language == "gradsh":
-            yield block, following if following is not None and following.language == "text" else None
+        shown = following if following is not None and following.language == "text" else None
+        if block.language == "gradsh" or (block.language == "python" and shown):
+            yield block, shown
 
 
 def steps(console: str) -> Iterator[Step]:
