@@ -1,0 +1,102 @@
+"""The namespace of arrays: numpy's functions, and those that numpy has not.
+
+Importing this module imports numpy; nothing on the way to a scalar answer does. numpy's names become globals here
+when they are first asked for, so Python's own `sum`, `max`, … are written `builtins.sum` in this file.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from gradsh.backend import loading
+from gradsh.backend.dtypes import BY_CHAR, DType
+from gradsh.backend.dtypes import float32 as single
+from gradsh.backend.dtypes import float64 as double
+
+float32 = np.float32
+float64 = np.float64
+
+
+def canonical(value: Any) -> Any:
+    """The raw form of whatever a kernel gave: numpy's 0-d results become floats or 0-d arrays."""
+    kind = value.__class__
+    if kind is ndarray or kind is float or kind is float32:
+        return value
+    if kind is float64:
+        return float(value)
+    return np.asarray(value)
+
+
+def dtype_of(raw: Any) -> DType:
+    """The element type of a raw value."""
+    kind = raw.__class__
+    if kind is float:
+        return double
+    if kind is float32:
+        return single
+    return BY_CHAR[raw.dtype.char]
+
+
+def cast(raw: Any, dtype: DType) -> Any:
+    """The raw value with another element type; the same object where it has that type already."""
+    kind = raw.__class__
+    if kind is not ndarray:
+        if dtype is double:
+            return float(raw)
+        if dtype is single:
+            return float32(raw)
+        if dtype.category < 2 and kind is float32:
+            raw = np.asarray(raw)
+    return np.asarray(raw).astype(dtype.code, copy=False)
+
+
+def shared(raw: Any) -> ndarray:
+    """A raw value that two handles may hold: a float becomes a 0-d array."""
+    return raw if raw.__class__ is ndarray else np.array(raw)
+
+
+def sum_to(raw: Any, shape: tuple[int, ...]) -> Any:
+    """Sum (or, where it is the smaller one, broadcast) an array to a shape."""
+    raw = np.asarray(raw)
+    if raw.ndim < len(shape):
+        return np.broadcast_to(raw, shape).copy()
+    lead = raw.ndim - len(shape)
+    axes = tuple(range(lead)) + tuple(k + lead for k, length in enumerate(shape) if length == 1 != raw.shape[k + lead])
+    return raw.sum(axes, keepdims=True).reshape(shape) if axes else raw.reshape(shape)
+
+
+def strided_pair(raw: Any, geometry: Any) -> tuple[Any, Any]:
+    """A copy of an array laid out with the strides of a geometry, and the view of it that the geometry describes."""
+    from numpy.lib.stride_tricks import as_strided
+
+    shape, strides, part_shape, part_strides, offset = geometry
+    raw = np.asarray(raw)
+    size = raw.itemsize
+
+    def reach(lengths: tuple[int, ...], steps: tuple[int, ...]) -> int:
+        return 1 + builtins.sum((n - 1) * s for n, s in zip(lengths, steps, strict=True)) if 0 not in lengths else 0
+
+    memory = np.zeros(max(reach(shape, strides), offset + reach(part_shape, part_strides), 1), raw.dtype)
+    whole = as_strided(memory, shape, [s * size for s in strides])
+    whole[...] = raw
+    return whole, as_strided(memory[offset:], part_shape, [s * size for s in part_strides])
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    try:
+        value = getattr(np, name)
+    except AttributeError:
+        from gradsh.backend import special
+
+        value = getattr(special, name)
+    globals()[name] = value
+    return value
+
+
+loading.announce()

@@ -1,0 +1,108 @@
+"""The namespace of scalars: `math` under the names that kernels use, for Python floats.
+
+A function may raise ArithmeticError or ValueError where IEEE arithmetic has an answer (`exp(1000.)`,
+`log(0.)`); the engine then runs the kernel again on arrays, so that the common case pays nothing.
+A name that `math` has not is taken from the arrays' namespace.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+inf = math.inf
+nan = math.nan
+pi = math.pi
+e = math.e
+
+add = operator.add
+subtract = operator.sub
+multiply = operator.mul
+divide = operator.truediv
+negative = operator.neg
+positive = operator.pos
+absolute = math.fabs
+exp = math.exp
+expm1 = math.expm1
+log = math.log
+log1p = math.log1p
+log2 = math.log2
+log10 = math.log10
+sqrt = math.sqrt
+sin = math.sin
+cos = math.cos
+tan = math.tan
+arcsin = math.asin
+arccos = math.acos
+arctan = math.atan
+arctan2 = math.atan2
+sinh = math.sinh
+cosh = math.cosh
+tanh = math.tanh
+arcsinh = math.asinh
+arccosh = math.acosh
+arctanh = math.atanh
+erf = math.erf
+erfc = math.erfc
+power = math.pow
+hypot = math.hypot
+copysign = math.copysign
+isnan = math.isnan
+isinf = math.isinf
+isfinite = math.isfinite
+less = operator.lt
+less_equal = operator.le
+greater = operator.gt
+greater_equal = operator.ge
+equal = operator.eq
+not_equal = operator.ne
+
+
+def square(x: float) -> float:
+    return x * x
+
+
+def reciprocal(x: float) -> float:
+    return 1.0 / x
+
+
+def maximum(x: float, y: float) -> float:
+    return x if x > y or x != x else y
+
+
+def minimum(x: float, y: float) -> float:
+    return x if x < y or x != x else y
+
+
+def where(condition: Any, x: float, y: float) -> float:
+    return x if condition else y
+
+
+def logical_and(x: float, y: float) -> bool:
+    return bool(x and y)
+
+
+def logical_or(x: float, y: float) -> bool:
+    return bool(x or y)
+
+
+def logical_not(x: float) -> bool:
+    return not x
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    from gradsh.backend import arrays
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    function = getattr(arrays, name)
+    if not callable(function):
+        return function  # type: ignore[no-any-return]
+
+    def on_arrays(*values: Any, **settings: Any) -> Any:
+        return arrays.canonical(function(*values, **settings))
+
+    globals()[name] = on_arrays
+    return on_arrays

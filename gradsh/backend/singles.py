@@ -1,0 +1,39 @@
+"""The namespace of 0-d float32 values: `math` in double precision, rounded once to float32.
+
+Operators work on `numpy.float32` itself, whose arithmetic costs a seventh of a ufunc's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from gradsh.backend import arrays, scalars
+
+float32 = arrays.float32
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    function = getattr(scalars, name)
+    if callable(function) and getattr(math, function.__name__, None) is function and name[:2] != "is":
+        function = _rounded(function)
+    globals()[name] = function
+    return function
+
+
+def _rounded(function: Callable[..., float]) -> Callable[..., Any]:
+    def rounded(*values: Any) -> Any:
+        return float32(function(*values))
+
+    return rounded
+
+
+def power(x: Any, y: Any) -> Any:
+    return float32(math.pow(x, y))
+
+
+def divide(x: Any, y: Any) -> Any:
+    return float32(x) / y

@@ -1,0 +1,1 @@
+"""Tensors, the dynamic graph that operations build, and the walks over it."""

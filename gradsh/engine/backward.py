@@ -1,0 +1,368 @@
+"""Walking the graph backward: `backward` adds to the leaves' `.grad`, `grad` returns derivatives.
+
+The nodes reachable from the roots are gathered without recursion, sorted by creation number (a parent is always
+older than what was made from it), and run from the newest to the oldest. Leaves receive their gradients at the end
+and all at once, so that a pass that fails changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import Any
+
+from gradsh.engine import runtime
+from gradsh.engine.alias import check_saved_out
+from gradsh.engine.node import AccumulateGrad, Extra, Node, Released
+from gradsh.engine.op import OPS
+from gradsh.engine.state import state
+from gradsh.engine.tensor import Tensor, wrap
+from gradsh.fault import Site, fault
+
+_creation = attrgetter("seq")
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Add to `.grad` of the leaves (or of `inputs` only) the derivative of the tensors, weighted by `grad_tensors`."""
+    roots = _listed(tensors)
+    grads = _listed(grad_tensors) if grad_tensors is not None else [None] * len(roots)
+    seeds = _seeds(roots, grads, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    targets = None if inputs is None else _listed(inputs)
+    if targets is not None:
+        if not targets:
+            raise fault(RuntimeError, "'inputs' argument to backward() cannot be empty.")
+        found = _pass(roots, seeds, targets, bool(keep), create_graph)
+        for target, value in zip(targets, found, strict=True):
+            if value is not None:
+                _add_grad(target, value, create_graph, owned=False)
+        return
+    _pass(roots, seeds, None, bool(keep), create_graph)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The derivative of the sum of `outputs` (weighted by `grad_outputs`) with respect to each of `inputs`.
+
+    Nothing is accumulated. An input that the outputs do not depend on is an error unless `allow_unused` (then None)
+    or `materialize_grads` (then zeros).
+    """
+    roots, targets = _listed(outputs), _listed(inputs)
+    if not targets:
+        raise fault(ValueError, "grad requires non-empty inputs.")
+    if allow_unused is False and materialize_grads:
+        raise fault(ValueError, "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    grads = _listed(grad_outputs) if grad_outputs is not None else [None] * len(roots)
+    if is_grads_batched:
+        return _batched(roots, targets, grads, create_graph, bool(allow_unused), materialize_grads)
+    seeds = _seeds(roots, grads, create_graph)
+    for target in targets:
+        if target.current_node() is None:
+            raise fault(
+                RuntimeError,
+                "One of the differentiated Tensors does not require grad",
+                hint="make it one that does: x = torch.tensor(…, requires_grad=True), or x.requires_grad_() before it is used",
+            )
+    keep = create_graph if retain_graph is None else retain_graph
+    found = _pass(roots, seeds, targets, bool(keep), create_graph)
+    result: list[Tensor | None] = []
+    for index, (target, value) in enumerate(zip(targets, found, strict=True)):
+        if value is None and materialize_grads:
+            result.append(_zeros(target))
+        elif value is None and not allow_unused:
+            raise fault(
+                RuntimeError,
+                f"The differentiated Tensor at index {index} appears to not have been used in the graph. "
+                "Set allow_unused=True if this is the desired behavior.",
+            )
+        else:
+            result.append(value if value is None or isinstance(value, Tensor) else wrap(runtime.canonical(value)))
+    return tuple(result)
+
+
+def _zeros(target: Tensor) -> Tensor:
+    from gradsh.backend import arrays
+
+    return wrap(arrays.canonical(arrays.zeros(target.shape, target.dtype.code)[()])) if not target.ndim else wrap(arrays.zeros(target.shape, target.dtype.code))
+
+
+def _batched(roots: list[Any], targets: list[Any], grads: list[Any], create_graph: bool, allow_unused: bool, materialize: bool) -> tuple[Tensor | None, ...]:
+    rows = [
+        grad(roots, targets, [g[k] for g in grads], True, create_graph, allow_unused or materialize, False, materialize)
+        for k in range(len(grads[0]))
+    ]
+    return tuple(None if column[0] is None else OPS["stack"](*column) for column in zip(*rows, strict=True))
+
+
+def _listed(values: Any) -> list[Any]:
+    return [values] if isinstance(values, Tensor) or not isinstance(values, Iterable) else list(values)
+
+
+def _seeds(roots: list[Any], grads: list[Any], create_graph: bool) -> list[Any]:
+    """The gradient that enters at each root: given, or 1 for a single number; checked as PyTorch checks it."""
+    if len(grads) != len(roots):
+        raise fault(RuntimeError, f"got {len(roots)} tensors and {len(grads)} gradients")
+    seeds: list[Any] = []
+    for index, (root, given) in enumerate(zip(roots, grads, strict=True)):
+        if not isinstance(root, Tensor):
+            raise fault(TypeError, f"element {index} of tensors to differentiate must be a Tensor, not {type(root).__name__}")
+        if given is None:
+            if root.current_node() is None:
+                raise _no_graph(root, index)
+            if root.numel() != 1:
+                raise fault(
+                    RuntimeError,
+                    "grad can be implicitly created only for scalar outputs",
+                    notes=(f"this one has shape {tuple(root.shape)}: {root.numel()} numbers",),
+                    hint="y.sum().backward(), or y.backward(gradient=torch.ones_like(y)) for weights of your own",
+                )
+            seed: Any = 1.0 if root.raw.__class__ is float else runtime.canonical(root.raw * 0 + 1 if root.ndim == 0 else _ones(root))
+        else:
+            if root.current_node() is None:
+                raise _no_graph(root, index)
+            if not isinstance(given, Tensor):
+                from gradsh.engine.create import tensor
+
+                given = tensor(given, dtype=root.dtype)
+            if given.shape != root.shape:
+                raise fault(
+                    RuntimeError,
+                    f"Mismatch in shape: grad_output[{index}] has a shape of {given.shape!r} and output[{index}] has a shape of {root.shape!r}.",
+                )
+            if given.dtype is not root.dtype:
+                if given.dtype.category != 2:
+                    raise fault(RuntimeError, f"Expected grad_output of dtype {root.dtype!r}, but got {given.dtype!r}", hint=f"the gradient as floats: {root.dtype!r}")
+                given = OPS["to_dtype"](given, dtype=root.dtype)
+            seed = given.raw
+        seeds.append((given if given is not None else wrap(seed)) if create_graph else seed)
+    return seeds
+
+
+def _ones(root: Tensor) -> Any:
+    from gradsh.backend import arrays
+
+    return arrays.ones(root.shape, root.dtype.code)
+
+
+def _no_graph(root: Tensor, index: int) -> BaseException:
+    return fault(
+        RuntimeError,
+        f"element {index} of tensors does not require grad and does not have a grad_fn",
+        notes=("nothing that it was computed from requires a gradient, or it was computed under no_grad or detached",),
+        hint="make an input require one: x = torch.tensor(…, requires_grad=True)",
+    )
+
+
+def reachable(roots: Iterable[Node | None], *, released_is_error: bool = False) -> list[Node]:
+    """The nodes behind the roots, oldest first. Iterative; each node once."""
+    token = object()
+    found: list[Node] = []
+    stack: list[Node] = []
+    seen: set[int] = set()
+    for root in roots:
+        if root is not None and id(root) not in seen:
+            seen.add(id(root))
+            stack.append(root)
+    released: list[Node] = []
+    for node in stack:
+        if node.mark.__class__ is Released:
+            released.append(node)
+        else:
+            node.mark = token
+    pop, push = stack.pop, stack.append
+    while stack:
+        node = pop()
+        found.append(node)
+        parent = node.p
+        if parent is not None and parent.mark is not token:
+            if parent.mark.__class__ is not Released:
+                parent.mark = token
+                push(parent)
+            elif id(parent) not in seen:
+                seen.add(id(parent))
+                released.append(parent)
+                push(parent)
+        parent = node.q
+        if parent is not None and parent.mark is not token:
+            if parent.mark.__class__ is not Released:
+                parent.mark = token
+                push(parent)
+            elif id(parent) not in seen:
+                seen.add(id(parent))
+                released.append(parent)
+                push(parent)
+        if node.more is not None:
+            for parent in node.more:
+                if parent is not None and parent.mark is not token:
+                    if parent.mark.__class__ is not Released:
+                        parent.mark = token
+                        push(parent)
+                    elif id(parent) not in seen:
+                        seen.add(id(parent))
+                        released.append(parent)
+                        push(parent)
+    if released and released_is_error:
+        raise _second_time(max(released, key=_creation))
+    found.sort(key=_creation)
+    return found
+
+
+def _second_time(node: Node) -> BaseException:
+    name = "a value" if node.op is None else node.op.name
+    sites: tuple[Site, ...] = ((f"{name} was computed here: {{}}", node.code, node.lasti),)
+    if isinstance(node.mark, Released):
+        sites += (("its graph was given up by the first backward: {}", node.mark.code, node.mark.lasti),)
+    return fault(
+        RuntimeError,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+        "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True "
+        "if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.",
+        sites=sites,
+        hint="keep the graph at the first call, backward(retain_graph=True) or :backward z retain=True; or compute the value again",
+    )
+
+
+def _pass(roots: list[Any], seeds: list[Any], targets: list[Any] | None, keep: bool, create: bool) -> list[Any]:
+    """One pass. With targets, returns the gradient that reaches each (or None) and accumulates nothing."""
+    nodes = [root.current_node() for root in roots]
+    order = reachable(nodes, released_is_error=True)
+    outer = [(node, node.g) for node in order if node.g is not None] if state.backward_depth else []
+    for node, _ in outer:
+        node.g = None
+    captured: dict[Node, Any] = {}
+    if targets is not None:
+        wanted = [target.current_node() for target in targets]
+        captured = {node: None for node in wanted if node is not None}
+        order = _between(order, captured)
+    grad_before = state.grad
+    state.backward_depth += 1
+    state.grad = create
+    leaves: list[tuple[AccumulateGrad, Any, bool]] = []
+    queue = list(order)
+    mark = Released()
+    try:
+        for node, seed in zip(nodes, seeds, strict=True):
+            assert node is not None
+            if node.g is None:
+                node.g, node.own = seed, False
+            elif create:
+                runtime.accumulate_recorded(node, seed)
+            else:
+                runtime.accumulate(node, seed)
+        pop = queue.pop
+        while queue:
+            node = pop()
+            g = node.g
+            if g is None:
+                continue
+            node.g = None
+            if node.extra is not None:
+                g = _visit(node, node.extra, g, create)
+            if captured and node in captured:
+                captured[node] = g
+                node.own = False
+            if node.__class__ is AccumulateGrad:
+                if targets is None:
+                    leaves.append((node, g, node.own))  # type: ignore[arg-type]
+                continue
+            if create:
+                node.run_recorded(g)
+            else:
+                node.run(g)
+            if node.extra is not None and node.extra.post:
+                _after(node, g)
+            if not keep:
+                node.release(mark)
+    finally:
+        state.grad = grad_before
+        state.backward_depth -= 1
+        for node in queue:
+            node.g = None
+        for node, g in outer:
+            node.g = g
+    for leaf, g, own in leaves:
+        tensor = leaf.ref()
+        if tensor is not None:
+            _add_grad(tensor, g, create, own)
+            if leaf.post_accumulate:
+                for hook in list(leaf.post_accumulate.values()):
+                    hook(tensor)
+    return [] if targets is None else [captured.get(target.current_node()) for target in targets]
+
+
+def _between(order: list[Node], ends: dict[Node, Any]) -> list[Node]:
+    """Of the nodes (oldest first), those on a path to one of `ends`."""
+    on_path: set[Node] = set()
+    for node in order:
+        if node in ends or any(parent in on_path for parent in (node.p, node.q, *(node.more or ())) if parent is not None):
+            on_path.add(node)
+    return [node for node in order if node in on_path]
+
+
+def _visit(node: Node, extra: Extra, g: Any, create: bool) -> Any:
+    """What only some nodes want done with the gradient that has arrived: hooks, `retain_grad`, the check of a saved output."""
+    if extra.changed is not None:
+        check_saved_out(node)
+    if extra.pre:
+        for pre in list(extra.pre.values()):
+            result = pre((_as_tensor(g),))
+            if result is not None:
+                g = result[0] if create else result[0].raw
+    if extra.hooks:
+        value = _as_tensor(g)
+        for hook in list(extra.hooks.values()):
+            result = hook(value)
+            if result is not None:
+                if not isinstance(result, Tensor):
+                    raise fault(TypeError, f"expected Variable, but hook returned '{type(result).__name__}'")
+                value = result
+        g = value if create else value.raw
+        node.own = False
+    if extra.retain is not None:
+        tensor = extra.retain()
+        if tensor is not None:
+            _add_grad(tensor, g, create, owned=False)
+    return g
+
+
+def _after(node: Node, g: Any) -> None:
+    assert node.extra is not None and node.extra.post is not None
+    for hook in list(node.extra.post.values()):
+        hook(tuple(None if parent is None else _as_tensor(parent.g) for parent in node.parents()), (_as_tensor(g),))
+
+
+def _as_tensor(g: Any) -> Any:
+    return g if isinstance(g, Tensor) or g is None else wrap(runtime.canonical(g))
+
+
+def _add_grad(tensor: Tensor, g: Any, create: bool, owned: bool) -> None:
+    """Accumulate a gradient on a tensor; into the existing array where the graph of the gradient is not wanted."""
+    before = tensor.grad
+    if create:
+        g = _as_tensor(g)
+        tensor.grad = g if before is None else OPS["add"](before, g)
+        return
+    if isinstance(g, Tensor):
+        g = g.raw
+    if before is None:
+        if g.__class__ is not float and g.ndim and not (owned and g.base is None):
+            g = g.copy()
+        tensor.grad = wrap(runtime.canonical(g))
+    elif before.raw.__class__ is float or not before.ndim and before.extra is None:
+        before.raw = runtime.canonical(before.raw + g)
+    else:
+        before.raw += g

@@ -1,0 +1,375 @@
+"""Source code made per op: its call on tensors, and the class of its nodes with their two backward passes.
+
+As dataclasses do, an op's declaration is turned into straight Python text, compiled once at the op's first use and
+registered with `linecache`, so that it can be read and debugged. The generated code treats the usual operands and
+hands everything else to `general_call`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gradsh.engine import runtime
+from gradsh.engine.node import Node
+from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
+from gradsh.engine.promote import operator_call
+
+if TYPE_CHECKING:
+    from gradsh.engine.op import Op
+
+
+class _Probe:
+    """Stands for `xp`: tells whether a kernel is one call of it with the operands in order."""
+
+    def __getattr__(self, name: str) -> Callable[..., tuple[Any, ...]]:
+        return lambda *args: (name, *args)
+
+
+def direct_name(op: Op) -> str | None:
+    """The function of `xp` that the kernel is, where it is nothing else."""
+    if op.settings or op.variadic or op.kind not in (ELEMENTWISE, CONSTANT):
+        return None
+    try:
+        found = op.kernel(_Probe(), *op.operands)
+    except Exception:
+        return None
+    return found[0] if isinstance(found, tuple) and list(found[1:]) == op.operands else None
+
+
+def _compile(text: str, label: str, names: dict[str, Any], direct: str | None = None) -> dict[str, Any]:
+    filename = f"gradsh op {label}"
+    linecache = sys.modules.get("linecache")
+    if linecache is not None:
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)  # type: ignore[attr-defined]
+    space = dict(names)
+    runtime.bind_arrays(space, direct)
+    exec(compile(text, filename, "exec"), space)
+    return space
+
+
+def slots(count: int) -> list[str]:
+    """The node's fields for that many operands: p, q, then places in `more`."""
+    return ["p", "q", *(f"more{k}" for k in range(count - 2))][:count]
+
+
+def _signature(op: Op) -> tuple[str, str, str]:
+    """(parameters of the call, operands as a tuple, settings as a dict) in source text."""
+    parts, operands = [], []
+    defaults = False
+    for operand in op.operands:
+        public = op.public[operand]
+        if operand == op.variadic:
+            parts.append(f"*{public}")
+            operands.append(f"*{public}")
+        else:
+            defaults = defaults or operand in op.optional
+            parts.append(f"{public}=None" if operand in op.optional else public)
+            operands.append(public)
+    for name, default in op.settings.items():
+        if default is REQUIRED and not defaults and not op.variadic:
+            parts.append(name)
+        else:
+            defaults = True
+            parts.append(f"{name}=_default_{name}")
+    settings = "{" + ", ".join(f"{name!r}: {name}" for name in op.settings) + "}"
+    return ", ".join(parts), "(" + "".join(f"{name}, " for name in operands) + ")", settings
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.depth = 0
+
+    def __call__(self, *lines: str) -> None:
+        self.lines += ["    " * self.depth + line for line in lines]
+
+    def block(self, head: str, *lines: str) -> None:
+        self(head, *("    " + line for line in lines))
+
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+
+def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
+    """The function that applies an op; for a Python operator, one that leaves strange operands to their own class."""
+    parameters, operands, settings = _signature(op)
+    write = _Writer()
+    write(f"def {op.name}({parameters}):")
+    write.depth = 1
+    names: dict[str, Any] = dict(runtime.names(), op=op, K=op.kernel, Fitted=None, Plain=None)
+    names |= {f"_default_{name}": default for name, default in op.settings.items()}
+    if operator:
+        names["general_call"] = operator_call
+    fallback = f"return general_call(op, {operands}, {settings})"
+    fixed = not op.variadic and not op.optional
+    if op.kind == CONSTANT or not fixed or op.outputs or op.many or (op.kind == ELEMENTWISE and len(op.operands) > 2):
+        write(fallback)
+        return _compile(write.text(), op.name, names)[op.name]  # type: ignore[no-any-return]
+
+    direct = direct_name(op)
+    given = "".join(f", {name}={name}" for name in op.settings)
+    publics = [op.public[operand] for operand in op.operands]
+
+    def kernel(which: str) -> str:
+        raws = ", ".join(f"{name}_raw" for name in publics)
+        return f"K_{which}({raws})" if direct is not None else f"K({which}, {raws}{given})"
+
+    numbers = op.kind == ELEMENTWISE and len(op.operands) == 2
+    for operand, name in zip(op.operands, publics, strict=True):
+        ruled = operand in op.rules
+        write(f"{name}_class = {name}.__class__")
+        write(f"if {name}_class is Tensor or {name}_class is Parameter:")
+        write(f"    {name}_raw = {name}.raw")
+        if ruled:
+            write(f"    {name}_node = {name}.node if {name}.extra is None else {name}.current_node()")
+        if numbers:
+            write(f"    {name}_number = False")
+            write(f"elif {name}_class is float or {name}_class is int:")
+            write(f"    {name}_raw = {name}", f"    {name}_number = True")
+            if ruled:
+                write(f"    {name}_node = None")
+        write("else:", f"    {fallback}")
+    if op.kind == ELEMENTWISE:
+        _elementwise(op, write, kernel, publics, fallback)
+    else:
+        if op.view:
+            write.block(f"if {publics[0]}_raw.__class__ is not ndarray:", f"{publics[0]}_raw = {publics[0]}.raw = shared({publics[0]}_raw)")
+        write.block("try:", f"raw = {kernel('arrays')}")
+        write.block("except Exception as error:", f"raise explained(op, error, {operands}, {settings}) from None")
+        write.block("if raw.__class__ is not ndarray:", "raw = canonical(raw)")
+    write("out = new(Tensor)", "out.raw = raw", "out.grad = None")
+    write("out.extra = None" if not op.view else f"out.extra = view_of({publics[0]})")
+    ruled_publics = [op.public[operand] for operand in op.operands if operand in op.rules]
+    none = " and ".join(f"{name}_node is None" for name in ruled_publics) or "True"
+    write.block(f"if {none} or not state.grad:", "out.node = None", "if state.inference:", "    out.extra = inference_alias(out.extra)", "return out")
+    if op.kind == ELEMENTWISE and len(op.operands) == 2:
+        write.block("if same:", "node = new(Plain)")
+        write("else:")
+        write.depth += 1
+        write("node = new(Fitted)")
+        for operand, name in zip(op.operands, publics, strict=True):
+            if operand in op.rules:
+                write(f"node.{operand}_meta = None if {name}_node is None else meta({name}_raw)")
+        write.depth -= 1
+    else:
+        write("node = new(Plain)")
+    _record(op, write, publics)
+    write("return out")
+    space = _compile(write.text(), op.name, names, direct)
+    space["Plain"] = op.node_class(False)
+    if op.kind == ELEMENTWISE and len(op.operands) == 2:
+        space["Fitted"] = op.node_class(True)
+    return space[op.name]  # type: ignore[no-any-return]
+
+
+def _elementwise(op: Op, write: _Writer, kernel: Callable[[str], str], publics: list[str], fallback: str) -> None:
+    """The choice of a namespace by the operands' types, for one or two operands."""
+    again = f"raw = again(op, ({', '.join(f'{name}_raw' for name in publics)},), {{{', '.join(f'{name!r}: {name}' for name in op.settings)}}})"
+    fix = "" if op.result == "same" else "raw = canonical(raw)"
+    x, *rest = publics
+    if not rest:
+        write(f"if {x}_raw.__class__ is ndarray:")
+        if op.floating:
+            write(f"    if {x}_raw.dtype.char not in 'dfe':", f"        {fallback}")
+        write("    try:", f"        raw = {kernel('arrays')}", "    except Exception as error:")
+        write(f"        raise explained(op, error, ({x},), {{}}) from None")
+        write("    if raw.__class__ is not ndarray:", "        raw = canonical(raw)")
+        write(f"elif {x}_raw.__class__ is float:", "    try:", f"        raw = {kernel('scalars')}")
+        write("    except (ArithmeticError, ValueError):", f"        {again}", "    if raw.__class__ is not float:", "        raw = canonical(raw)")
+        write("else:", "    try:", f"        raw = {kernel('singles')}", "    except (ArithmeticError, ValueError):", f"        {again}")
+        write("    if raw.__class__ is not float32:", "        raw = canonical(raw)")
+        return
+    y = rest[0]
+    write(f"kind = {x}_raw.__class__", f"other_kind = {y}_raw.__class__")
+    write("if kind is other_kind:")
+    write("    if kind is ndarray:", f"        dtype = {x}_raw.dtype")
+    condition = f"dtype is not {y}_raw.dtype" + (" or dtype.char not in 'dfe'" if op.floating else "")
+    write(f"        if {condition}:", f"            {fallback}")
+    write("        try:", f"            raw = {kernel('arrays')}", "        except Exception as error:")
+    write(f"            raise explained(op, error, ({x}, {y}), {{}}) from None")
+    write("        if raw.__class__ is not ndarray:", "            raw = canonical(raw)", "            same = True")
+    write("        else:", "            shape = raw.shape", f"            same = {x}_raw.shape == shape and {y}_raw.shape == shape")
+    write(f"    elif kind is float and not ({x}_number and {y}_number):", "        try:", f"            raw = {kernel('scalars')}")
+    write("        except (ArithmeticError, ValueError):", f"            {again}")
+    write("        if raw.__class__ is not float:", "            raw = canonical(raw)")
+    write("        same = True")
+    write("    elif kind is float32:", "        try:", f"            raw = {kernel('singles')}")
+    write("        except (ArithmeticError, ValueError):", f"            {again}")
+    write("        if raw.__class__ is not float32:", "            raw = canonical(raw)")
+    write("        same = True")
+    write("    else:", f"        {fallback}")
+    for a, b, a_kind in ((x, y, "kind"), (y, x, "other_kind")):
+        write(f"elif {b}_number:")
+        write(f"    if {a_kind} is ndarray and {a}_raw.dtype.char in 'df':", "        try:", f"            raw = {kernel('arrays')}", "        except Exception as error:")
+        write(f"            raise explained(op, error, ({x}, {y}), {{}}) from None")
+        write("        if raw.__class__ is not ndarray:", "            raw = canonical(raw)")
+        for test, which in (("float", "scalars"), ("float32", "singles")):
+            write(f"    elif {a_kind} is {test}:", "        try:", f"            raw = {kernel(which)}")
+            write("        except (ArithmeticError, ValueError):", f"            {again}")
+            write(f"        if raw.__class__ is not {test}:", "            raw = canonical(raw)")
+        write("    else:", f"        {fallback}", "    same = True")
+    write(f"elif kind is ndarray and {x}_raw.ndim and {x}_raw.dtype.char in 'df' or other_kind is ndarray and {y}_raw.ndim and {y}_raw.dtype.char in 'df':")
+    write("    try:", f"        raw = {kernel('arrays')}", "    except Exception as error:")
+    write(f"        raise explained(op, error, ({x}, {y}), {{}}) from None", "    same = False")
+    write("else:", f"    {fallback}")
+    if fix:
+        write(fix)
+
+
+def _saved(op: Op, operand: str) -> list[str]:
+    """The names that the rule of an operand needs saved."""
+    return [name for name in op.uses[operand] if name not in ("g", "i")]
+
+
+def saved_names(op: Op) -> list[str]:
+    """The fields of the op's nodes for saved values, in order."""
+    names = list(dict.fromkeys(name for operand in op.rules for name in _saved(op, operand)))
+    return names + [name for name in op.settings if name not in names]
+
+
+def _record(op: Op, write: _Writer, publics: list[str]) -> None:
+    nodes = [f"{op.public[operand]}_node" if operand in op.rules else "None" for operand in op.operands]
+    nodes += ["None"] * (2 - len(nodes))
+    write("out.node = node", f"node.p = {nodes[0]}", f"node.q = {nodes[1]}")
+    write(f"node.more = ({''.join(f'{name}, ' for name in nodes[2:])})" if nodes[2:] else "node.more = None")
+    write("node.g = node.mark = node.extra = node.kept = None")
+    for name in saved_names(op):
+        if name in op.settings:
+            value = name
+        elif name == "out":
+            value = "raw"
+        elif name in op.operands:
+            value = op.public[name]
+        else:
+            operand, suffix = name.rsplit("_", 1)
+            raw = f"{op.public[operand]}_raw"
+            value = f"shape_of({raw})" if suffix == "shape" else f"dtype_of({raw})"
+        users = [op.public[operand] for operand in op.rules if name in op.uses[operand]]
+        if name not in op.settings and len(users) < len(op.rules):
+            value += f" if {' or '.join(f'{user}_node is not None' for user in users)} else None"
+        write(f"node.{name} = {value}")
+    write("frame = getframe(1)")
+    write.block("while frame is not None and frame.f_code.co_filename[0] != '<':", "frame = frame.f_back")
+    write.block("if frame is None:", "node.code = None", "node.lasti = -1")
+    write.block("else:", "node.code = frame.f_code", "node.lasti = frame.f_lasti")
+    write("node.seq = tick()")
+    write.block("if state.keep is not None:", "state.keep(node, out, frame)")
+
+
+def generated_node(op: Op, fitted: bool) -> type[Node]:
+    """The class of an op's nodes, with the backward pass on raw values and the one that records itself."""
+    name, fields = op.grad_fn, saved_names(op)
+    ruled = [operand for operand in op.operands if operand in op.rules]
+    metas = [f"{operand}_meta" for operand in ruled] if fitted else []
+    names: dict[str, Any] = dict(runtime.names(), op=op, Node=Node)
+    names |= {f"rule_{operand}": op.rules[operand] for operand in ruled}
+    write = _Writer()
+    write(f"class {name}(Node):")
+    write.depth = 1
+    write(f"__slots__ = ({''.join(f'{field!r}, ' for field in fields + metas)})")
+    write(f"saves = ({''.join(f'{field!r}, ' for field in fields if field not in op.settings)})")
+    write("def operand_count(self):", f"    return {0 if op.variadic else min(2, len(op.operands))}")
+    for recorded in (False, True):
+        write(f"def {'run_recorded' if recorded else 'run'}(self, g):")
+        write.depth = 2
+        if not ruled:
+            write("return")
+        elif op.variadic:
+            _run_variadic(op, write, recorded)
+        else:
+            _run_fixed(op, write, ruled, fitted, recorded)
+        write.depth = 1
+    space = _compile(write.text(), f"{op.name} node", names)
+    made: type[Node] = space[name]
+    made.op = op
+    made.__module__ = "torch.autograd"
+    return made
+
+
+def _unpack(op: Op, write: _Writer, field: str, recorded: bool, node: str) -> None:
+    """Put a saved value into a local variable of the same name, raw or as a tensor."""
+    write(f"{field} = self.{field}")
+    if field in op.operands and field != op.variadic:
+        write(f"if {field}.__class__ is Tensor or {field}.__class__ is Parameter:")
+        write(f"    if {field}.extra is not None:", f"        check_saved(self, {field})")
+        if recorded:
+            write(f"    if {field}.node is not {node}:", f"        {field} = wrap({field}.raw, {node})")
+        else:
+            write(f"    {field} = {field}.raw")
+    elif field == op.variadic:
+        write(f"{field} = unpacked(self, {field}, {recorded})")
+    elif field == "out" and recorded:
+        write("out = wrapped_out(self, out)")
+    elif field in op.outputs and recorded:
+        write(f"{field} = wrap({field}, {'None' if not op.differentiable[op.outputs.index(field)] else f'output_node(self, {op.outputs.index(field)})'})")
+
+
+def _needed(op: Op, write: _Writer, ruled: list[str], nodes: dict[str, str], recorded: bool) -> None:
+    for field in saved_names(op):
+        users = [operand for operand in ruled if field in op.uses[operand]]
+        if not users:
+            continue
+        always = len(users) == len(ruled) or field in op.settings
+        if not always:
+            write(f"if {' or '.join(f'{nodes[operand]} is not None' for operand in users)}:")
+            write.depth += 1
+        _unpack(op, write, field, recorded, nodes.get(field, "None"))
+        if not always:
+            write.depth -= 1
+
+
+def _run_fixed(op: Op, write: _Writer, ruled: list[str], fitted: bool, recorded: bool) -> None:
+    places = dict(zip(op.operands, slots(len(op.operands)), strict=True))
+    nodes = {operand: f"{operand}_node" for operand in ruled}
+    for operand in ruled:
+        place = places[operand]
+        write(f"{nodes[operand]} = self.{place}" if place in "pq" else f"{nodes[operand]} = self.more[{place[4:]}]")
+    _needed(op, write, ruled, nodes, recorded)
+    if op.outputs or op.many:
+        write("g = gathered(self, g)")
+    calls = {operand: f"rule_{operand}({', '.join(op.uses[operand])})" for operand in ruled}
+    scalar = op.kind == ELEMENTWISE and not recorded
+    if scalar:
+        write("try:")
+        write.depth += 1
+    for operand in ruled:
+        write(f"{operand}_g = {calls[operand]} if {nodes[operand]} is not None else None" if len(ruled) > 1 else f"{operand}_g = {calls[operand]}")
+    if scalar:
+        write.depth -= 1
+        write("except (ArithmeticError, ValueError):")
+        for operand in ruled:
+            again = f"rule_again(rule_{operand}, {', '.join(op.uses[operand])})"
+            write(f"    {operand}_g = {again} if {nodes[operand]} is not None else None")
+    for operand in ruled:
+        node, value = nodes[operand], f"{operand}_g"
+        if len(ruled) > 1:
+            write(f"if {node} is not None:")
+            write.depth += 1
+        fit = f"{'fit_recorded' if recorded else 'fit'}({value}, self.{operand}_meta)" if fitted else value
+        if op.kind != ELEMENTWISE:
+            write(f"if {value} is not None:")
+            write.depth += 1
+        write(f"if {node}.g is None:", f"    {node}.g = {fit}", f"    {node}.own = {value} is not g")
+        write("else:", f"    {'accumulate_recorded' if recorded else 'accumulate'}({node}, {fit})")
+        if op.kind != ELEMENTWISE:
+            write.depth -= 1
+        if len(ruled) > 1:
+            write.depth -= 1
+
+
+def _run_variadic(op: Op, write: _Writer, recorded: bool) -> None:
+    assert op.variadic is not None
+    rule = op.variadic
+    write("nodes = self.more")
+    for field in saved_names(op):
+        if field in op.uses[rule]:
+            _unpack(op, write, field, recorded, "None")
+    uses = ", ".join(op.uses[rule])
+    write("for i, node in enumerate(nodes):")
+    write("    if node is None:", "        continue")
+    write(f"    value = rule_{rule}({uses})")
+    write("    if node.g is None:", "        node.g = value", "        node.own = value is not g")
+    write("    else:", f"        {'accumulate_recorded' if recorded else 'accumulate'}(node, value)")
+

@@ -1,0 +1,169 @@
+"""Nodes of the dynamic graph: what an operation leaves behind so that `backward` can pass through it.
+
+A node points to the nodes of its operands (`p`, `q`, `more`), never forward, and holds raw values or
+operand tensors, never its own output tensor: no reference cycles, so an abandoned graph is freed at
+once. The class of a node is made per op (`generate`), named as PyTorch names it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gradsh.engine.site import user_site
+
+if TYPE_CHECKING:
+    from gradsh.engine.op import Op
+    from gradsh.engine.tensor import Tensor
+
+
+class Released:
+    """The mark of nodes whose saved values a backward pass has given up; one per pass, with its place."""
+
+    __slots__ = ("code", "lasti")
+
+    def __init__(self) -> None:
+        self.code, self.lasti = user_site()
+
+
+class Node:
+    """One recorded operation.
+
+    p, q, more: nodes of the first, the second and the further operands; None where no gradient goes.
+    seq: creation number on the clock `state.tick`; parents are always older.
+    g, own: the gradient gathered so far in a pass, and whether its array may be changed in place.
+    mark: token of the last walk that met this node, or a Released.
+    extra: hooks and the like (`Extra`), or None.
+    code, lasti: where in the user's program it was made: code object and instruction offset.
+    kept: what insight keeps of the output and the call path, or None.
+    """
+
+    __slots__ = ("code", "extra", "g", "kept", "lasti", "mark", "more", "own", "p", "q", "seq")
+
+    op: ClassVar[Op | None] = None
+    saves: ClassVar[tuple[str, ...]] = ()
+
+    code: CodeType | None
+    extra: Extra | None
+    g: Any
+    kept: Any
+    lasti: int
+    mark: Any
+    more: tuple[Node | None, ...] | None
+    own: bool
+    p: Node | None
+    q: Node | None
+    seq: int
+
+    def __init__(self, seq: int, p: Node | None = None, q: Node | None = None) -> None:
+        self.seq, self.p, self.q = seq, p, q
+        self.more = self.g = self.mark = self.extra = self.code = self.kept = None
+        self.lasti = -1
+        self.own = False
+
+    def run(self, g: Any) -> None:
+        """Pass the raw gradient of the output on to the operands' nodes."""
+        raise NotImplementedError
+
+    def run_recorded(self, g: Any) -> None:
+        """The same with tensors, recording itself: `create_graph=True`."""
+        raise NotImplementedError
+
+    def parents(self) -> Iterator[Node | None]:
+        """The operands' nodes in order, None where no gradient goes."""
+        count = self.operand_count()
+        yield from (self.p, self.q)[:count]
+        if self.more is not None:
+            yield from self.more
+
+    def operand_count(self) -> int:
+        """How many of `p` and `q` stand for an operand."""
+        return 2 if self.q is not None else 1
+
+    def name(self) -> str:
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """(node, output number) of each operand, as PyTorch shows them."""
+        pairs: list[tuple[Node | None, int]] = []
+        for parent in self.parents():
+            if type(parent) is Output:
+                pairs.append((parent.p, parent.index))
+            else:
+                pairs.append((parent, 0))
+        return tuple(pairs)
+
+    def release(self, mark: Released) -> None:
+        """Give up the saved values; a later pass through this node is an error if there were any."""
+        if self.saves:
+            for name in self.saves:
+                setattr(self, name, None)
+            self.mark = mark
+
+
+class Extra:
+    """What only some nodes have.
+
+    hooks: called with the gradient of the output before it is passed on; each may return another one.
+    retain: weak reference to the tensor whose `.grad` is to be kept (`retain_grad`).
+    pre, post: node hooks (`register_prehook`, `register_hook`).
+    changed: the clock when the saved output was changed in place, with the change's description.
+    """
+
+    __slots__ = ("changed", "hooks", "post", "pre", "retain")
+
+    def __init__(self) -> None:
+        self.hooks: dict[int, Callable[[Any], Any]] | None = None
+        self.retain: weakref.ref[Tensor] | None = None
+        self.pre: dict[int, Callable[..., Any]] | None = None
+        self.post: dict[int, Callable[..., Any]] | None = None
+        self.changed: Any = None
+
+
+def extra_of(node: Node) -> Extra:
+    if node.extra is None:
+        node.extra = Extra()
+    return node.extra
+
+
+class AccumulateGrad(Node):
+    """The end of a path: a leaf tensor, which it knows weakly; the pass adds to the leaf's `.grad`."""
+
+    __slots__ = ("post_accumulate", "ref")
+
+    def __init__(self, seq: int, leaf: Tensor) -> None:
+        super().__init__(seq)
+        self.ref = weakref.ref(leaf)
+        self.post_accumulate: dict[int, Callable[[Any], Any]] | None = None
+
+    def operand_count(self) -> int:
+        return 0
+
+    @property
+    def variable(self) -> Tensor | None:
+        return self.ref()
+
+
+class Output(Node):
+    """One output of an operation with several: puts its gradient in the operation's list."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, seq: int, operation: Node, index: int) -> None:
+        super().__init__(seq, operation)
+        self.index = index
+        self.code, self.lasti = operation.code, operation.lasti
+
+    def run(self, g: Any) -> None:
+        assert self.p is not None
+        if self.p.g is None:
+            self.p.g = {}
+        self.p.g[self.index] = g
+
+    run_recorded = run
+
+    def operand_count(self) -> int:
+        return 1

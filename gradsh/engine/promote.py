@@ -1,0 +1,338 @@
+"""Applying an op to whatever operands it is given: numbers, lists, mixed element types, optional ones, raw values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradsh.backend.dtypes import FLOATING, DType, promote
+from gradsh.backend.dtypes import boolean as bool_type
+from gradsh.engine.alias import Alias, inference_alias
+from gradsh.engine.node import Node, Output
+from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
+from gradsh.engine.site import getframe, user_frame
+from gradsh.engine.state import state, tick
+from gradsh.engine.tensor import Tensor, number_raw, scalar_dtype, wrap
+from gradsh.fault import details_of, fault
+
+if TYPE_CHECKING:
+    from gradsh.engine.op import Op
+
+NUMBERS = (float, int, bool)
+
+
+def general_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    """Apply an op to any operands.
+
+    With no tensor among them the op is run on the values as they are: that is how a rule calls it.
+    Python lists are tensors where `state.lists` says so. Errors are PyTorch's.
+    """
+    for name, value in settings.items():
+        if value is REQUIRED:
+            raise fault(TypeError, f"{op.name}() missing 1 required positional argument: '{name}'")
+    if not any(isinstance(operand, Tensor) for operand in operands):
+        if any(isinstance(operand, list | tuple) for operand in operands) and not op.variadic and state.lists:
+            operands = tuple(_tensor(op, k, operand) if isinstance(operand, list | tuple) else operand for k, operand in enumerate(operands))
+        else:
+            return _without_tensors(op, operands, settings)
+    special = [operand for operand in operands if isinstance(operand, Tensor) and hasattr(operand, "__apply__")]
+    if special:
+        return special[0].__apply__(op, operands, settings)
+    if op.promote:
+        return _promoted(op, operands, settings)
+    values = tuple(
+        operand if isinstance(operand, Tensor) or operand is None else _tensor(op, k, operand)
+        for k, operand in enumerate(operands)
+    )
+    if op.view and values[0].raw.__class__ is float or op.view and not values[0].raw.ndim:
+        from gradsh.backend import arrays
+
+        values[0].raw = arrays.shared(values[0].raw)
+    return _applied(op, values, tuple(None if value is None else value.raw for value in values), settings, fitted=False)
+
+
+def operator_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    """As `general_call`, for Python's operators: an operand that is nothing like a tensor is left to its own class."""
+    from gradsh.backend import arrays
+
+    for operand in operands:
+        if not isinstance(operand, Tensor | float | int | arrays.ndarray | arrays.generic) and not (
+            state.lists and isinstance(operand, list | tuple)
+        ):
+            return NotImplemented
+    return general_call(op, operands, settings)
+
+
+def _tensor(op: Op, position: int, value: Any) -> Tensor:
+    """An operand that is not a tensor, as one."""
+    if isinstance(value, NUMBERS):
+        return wrap(number_raw(value))
+    if state.lists and isinstance(value, list | tuple):
+        from gradsh.engine.create import tensor
+
+        return tensor(value)
+    raise not_a_tensor(op, position, value)
+
+
+def not_a_tensor(op: Op, position: int, value: Any) -> BaseException:
+    operand = op.operands[min(position, len(op.operands) - 1)]
+    return fault(
+        TypeError,
+        f"{op.name}(): argument '{op.public[operand]}' (position {position + 1}) must be Tensor, not {type(value).__name__}",
+        hint="torch.tensor(…) makes one" if isinstance(value, (list, tuple, *NUMBERS)) else None,
+    )
+
+
+def _without_tensors(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    """An op on raw values: inside a rule, or on Python numbers at the shell's prompt."""
+    from_user = getframe(2).f_code.co_filename[0] == "<" or getframe(3).f_code.co_filename[0] == "<"
+    if from_user and (not state.lists or op.kind != ELEMENTWISE):
+        for k, operand in enumerate(operands):
+            if operand is not None:
+                raise not_a_tensor(op, k, operand)
+    elif from_user:
+        for k, operand in enumerate(operands):
+            if not isinstance(operand, NUMBERS):
+                raise not_a_tensor(op, k, operand)
+        operands = tuple(float(operand) if op.floating else operand for operand in operands)
+    return raw_call(op, operands, settings)
+
+
+def raw_call(op: Op, raws: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    """The kernel on raw values, in the namespace of their type."""
+    if op.kind == ELEMENTWISE and all(raw.__class__ is float or raw.__class__ is int for raw in raws):
+        from gradsh.backend import scalars
+
+        try:
+            return op.kernel(scalars, *raws, **settings)
+        except (ArithmeticError, ValueError):
+            return again(op, raws, settings)
+    from gradsh.backend import arrays
+
+    try:
+        found = op.kernel(arrays, *raws, **settings)
+    except Exception as error:
+        raise explained(op, error, raws, settings) from None
+    if op.outputs or op.many:
+        return tuple(arrays.canonical(value) for value in found)
+    return arrays.canonical(found)
+
+
+def again(op: Op, raws: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    """A kernel on scalars where Python raised and IEEE arithmetic has an answer: the same on numpy's scalars."""
+    from gradsh.backend import arrays
+
+    doubles = tuple(arrays.float64(raw) if raw.__class__ in (float, int) else raw for raw in raws)
+    found = arrays.canonical(op.kernel(arrays, *doubles, **settings))
+    if raws[0].__class__ is arrays.float32 and found.__class__ is float:
+        return arrays.float32(found)
+    return found
+
+
+def rule_again(rule: Any, *values: Any) -> Any:
+    """A rule on scalars where Python raised: the same on numpy's scalars."""
+    from gradsh.backend import arrays
+
+    return arrays.canonical(rule(*(arrays.float64(value) if value.__class__ is float else value for value in values)))
+
+
+# ---- promotion
+
+
+def common_dtype(operands: tuple[Any, ...], floating: bool) -> DType:
+    """The element type PyTorch computes in: tensors with dimensions first, then 0-d ones, then numbers, by category."""
+    found: list[DType | None] = [None, None, None]
+    for operand in operands:
+        if isinstance(operand, Tensor):
+            rank, dtype = (0 if operand.ndim else 1), operand.dtype
+        else:
+            rank, dtype = 2, scalar_dtype(operand)
+        before = found[rank]
+        found[rank] = dtype if before is None else promote(before, dtype)
+    result: DType | None = None
+    for dtype in found:  # type: ignore[assignment]
+        if dtype is not None and (result is None or dtype.category > result.category):
+            result = dtype
+    assert result is not None
+    return state.default if floating and result.category != FLOATING else result
+
+
+def _promoted(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    from gradsh.backend import arrays
+
+    values = []
+    for k, operand in enumerate(operands):
+        if isinstance(operand, arrays.generic | arrays.ndarray):
+            operand = wrap(arrays.canonical(operand)) if operand.ndim else operand.item()
+        elif not isinstance(operand, (Tensor, *NUMBERS)):
+            operand = _tensor(op, k, operand)
+        values.append(operand)
+    fixed = [k for k, name in enumerate(op.operands) if name in ("condition", "mask")]
+    dtype = common_dtype(tuple(value for k, value in enumerate(values) if k not in fixed), op.floating)
+    raws = []
+    for k, value in enumerate(values):
+        if k in fixed:
+            raws.append(value.raw)
+        elif isinstance(value, Tensor):
+            raws.append(arrays.cast(value.raw, dtype))
+        else:
+            raws.append(number_raw(_fitting(value, dtype), dtype))
+    return _applied(op, tuple(values), tuple(raws), settings, fitted=True)
+
+
+def _fitting(value: float | int, dtype: DType) -> float | int:
+    if dtype is bool_type or dtype.category == FLOATING:
+        return value
+    bits = 8 * dtype.itemsize
+    number = int(value) & ((1 << bits) - 1)
+    return number - (1 << bits) if dtype.is_signed and number >> (bits - 1) else number
+
+
+# ---- applying and recording
+
+
+def _applied(op: Op, operands: tuple[Any, ...], raws: tuple[Any, ...], settings: dict[str, Any], *, fitted: bool) -> Any:
+    from gradsh.backend import arrays
+
+    try:
+        found = op.kernel(arrays, *raws, **settings)
+    except Exception as error:
+        raise explained(op, error, operands, settings) from None
+    nodes = [
+        operand.current_node() if isinstance(operand, Tensor) and name in op.rules else None
+        for name, operand in zip(_operand_names(op, operands), operands, strict=True)
+    ]
+    recording = state.grad and op.kind != CONSTANT and any(node is not None for node in nodes)
+    several = bool(op.outputs) or op.many
+    outs = [wrap(arrays.canonical(value)) for value in found] if several else [wrap(arrays.canonical(found))]
+    if op.view:
+        for out in outs:
+            out.extra = Alias.view_of(operands[0])
+            if op.many:
+                out.extra.split = op.name
+    if state.inference:
+        for out in outs:
+            out.extra = inference_alias(out.extra)
+    if recording:
+        _record(op, operands, raws, nodes, outs, settings, fitted)
+    if op.many:
+        return outs
+    if op.outputs:
+        from gradsh.engine.returns import return_type
+
+        return return_type(op)(*outs)
+    return outs[0]
+
+
+def _operand_names(op: Op, operands: tuple[Any, ...]) -> list[str]:
+    if op.variadic is None:
+        return op.operands
+    fixed = op.operands[:-1]
+    return fixed + [op.variadic] * (len(operands) - len(fixed))
+
+
+def _record(op: Op, operands: tuple[Any, ...], raws: tuple[Any, ...], nodes: list[Node | None], outs: list[Tensor], settings: dict[str, Any], fitted: bool) -> None:
+    from gradsh.engine import runtime
+
+    kind = op.node_class(fitted)
+    node = object.__new__(kind)
+    if op.variadic:
+        node.p = node.q = None
+        node.more = tuple(nodes)
+    else:
+        padded = [*nodes, None, None]
+        node.p, node.q = padded[:2]
+        node.more = tuple(nodes[2:]) or None
+    node.g = node.mark = node.extra = node.kept = None
+    wanted = {name for name, parent in zip(_operand_names(op, operands), nodes, strict=True) if parent is not None}
+    needed = {name for operand in wanted for name in op.uses[operand]}
+    out_raw = tuple(out.raw for out in outs) if op.outputs or op.many else outs[0].raw
+    by_name = dict(zip(op.operands, operands, strict=False))
+    raw_by_name = dict(zip(op.operands, raws, strict=False))
+    if op.variadic:
+        start = len(op.operands) - 1
+        by_name[op.variadic], raw_by_name[op.variadic] = operands[start:], raws[start:]
+    from gradsh.engine.generate import saved_names
+
+    for name in saved_names(op):
+        value: Any
+        if name in settings:
+            value = settings[name]
+        elif name not in needed:
+            value = None
+        elif name == "out":
+            value = out_raw
+        elif name in op.outputs:
+            value = out_raw[op.outputs.index(name)]
+        elif name in by_name:
+            value = _saved_operand(by_name[name], raw_by_name[name])
+        else:
+            operand, suffix = name.rsplit("_", 1)
+            raw = raw_by_name[operand]
+            reader: Any = runtime.shape_of if suffix == "shape" else runtime.dtype_of
+            value = tuple(reader(part) for part in raw) if operand == op.variadic else reader(raw)
+        setattr(node, name, value)
+    if fitted:
+        for name, operand, parent in zip(op.operands, operands, nodes, strict=True):
+            if name in op.rules:
+                setattr(node, f"{name}_meta", None if parent is None else runtime.meta(operand.raw))
+    frame = user_frame(getframe(1))
+    node.code, node.lasti = (None, -1) if frame is None else (frame.f_code, frame.f_lasti)
+    node.seq = tick()
+    for index, out in enumerate(outs):
+        if not (op.outputs or op.many):
+            out.node = node
+        elif op.many or op.differentiable[index]:
+            out.node = Output(tick(), node, index)
+    if state.keep is not None:
+        for out in outs:
+            state.keep(node, out, frame)
+
+
+def _saved_operand(operand: Any, raw: Any) -> Any:
+    """What is saved of an operand: the tensor itself, or where it was cast, a tensor of what was computed with."""
+    if isinstance(operand, Tensor):
+        if operand.raw is raw or raw.__class__ is float:
+            return operand
+        return wrap(raw, operand.node)
+    return operand if isinstance(operand, tuple) else raw
+
+
+# ---- errors
+
+
+def explained(op: Op, error: Exception, operands: tuple[Any, ...], settings: dict[str, Any]) -> BaseException:
+    """The error to raise for what a kernel raised: PyTorch's, where the user can cause it."""
+    if details_of(error) is not None:
+        return error
+    if op.explain is not None:
+        own = op.explain(error, *operands, **settings)
+        if own is not None:
+            return own
+    shapes = [tuple(operand.shape) for operand in operands if isinstance(operand, Tensor) or hasattr(operand, "shape")]
+    if op.kind in (ELEMENTWISE, CONSTANT) and isinstance(error, ValueError) and len(shapes) > 1:
+        return broadcast_fault(shapes) or error
+    axis = getattr(error, "axis", None)
+    if axis is not None and getattr(error, "ndim", None) is not None:
+        return dimension_fault(axis, error.ndim)  # type: ignore[attr-defined]
+    return error
+
+
+def broadcast_fault(shapes: list[tuple[int, ...]]) -> BaseException | None:
+    """The first pair of shapes that do not broadcast, as PyTorch says it."""
+    so_far: tuple[int, ...] = shapes[0]
+    for shape in shapes[1:]:
+        size = max(len(so_far), len(shape))
+        a, b = ((1,) * (size - len(s)) + s for s in (so_far, shape))
+        for k in reversed(range(size)):
+            if a[k] != b[k] and 1 not in (a[k], b[k]):
+                return fault(
+                    RuntimeError,
+                    f"The size of tensor a ({a[k]}) must match the size of tensor b ({b[k]}) at non-singleton dimension {k}",
+                )
+        so_far = tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
+    return None
+
+
+def dimension_fault(axis: int, ndim: int) -> BaseException:
+    bound = max(ndim, 1)
+    return fault(IndexError, f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {axis})")

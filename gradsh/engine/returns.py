@@ -1,0 +1,39 @@
+"""The named tuples that operations with several outputs return, printed as PyTorch prints them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradsh.engine.op import Op
+
+_types: dict[tuple[str, tuple[str, ...]], type[Returned]] = {}
+
+
+class Returned(tuple[Any, ...]):
+    """Several outputs: a tuple whose items have names."""
+
+    __slots__ = ()
+    names: tuple[str, ...] = ()
+    label = ""
+
+    def __new__(cls, *values: Any) -> Returned:
+        return tuple.__new__(cls, values)
+
+    def __repr__(self) -> str:
+        body = ",\n".join(f"{name}={value!r}" for name, value in zip(self.names, self, strict=True))
+        return f"torch.return_types.{self.label}(\n{body})"
+
+
+def named(label: str, names: tuple[str, ...]) -> type[Returned]:
+    """The type of the results of `torch.<label>`."""
+    found = _types.get((label, names))
+    if found is None:
+        fields: dict[str, Any] = {name: property(lambda self, k=k: self[k]) for k, name in enumerate(names)}
+        found = type(label, (Returned,), {"__slots__": (), "names": names, "label": label, **fields})
+        _types[label, names] = found
+    return found
+
+
+def return_type(op: Op) -> type[Returned]:
+    return named(op.returns, op.outputs)

@@ -1,0 +1,196 @@
+"""What generated code calls: the names its globals hold, and the slower ways around its usual path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradsh.backend import loading, scalars
+from gradsh.backend.dtypes import DType
+from gradsh.backend.dtypes import float64 as double
+from gradsh.engine.alias import Alias, check_saved, inference_alias
+from gradsh.engine.node import Node, Output
+from gradsh.engine.op import OPS
+from gradsh.engine.promote import again, explained, general_call, rule_again
+from gradsh.engine.site import getframe
+from gradsh.engine.state import state, tick
+from gradsh.engine.tensor import Parameter, Tensor, new, wrap
+
+Meta = tuple[tuple[int, ...], DType]
+SCALAR: Meta = ((), double)
+
+
+def canonical(value: Any) -> Any:
+    """`arrays.canonical`, importing numpy only where a value is not a Python float."""
+    if value.__class__ is float:
+        return value
+    from gradsh.backend import arrays
+
+    return arrays.canonical(value)
+
+
+def shared(raw: Any) -> Any:
+    from gradsh.backend import arrays
+
+    return arrays.shared(raw)
+
+
+def shape_of(raw: Any) -> tuple[int, ...]:
+    return () if raw.__class__ is float else raw.shape
+
+
+def dtype_of(raw: Any) -> DType:
+    if raw.__class__ is float:
+        return double
+    from gradsh.backend import arrays
+
+    return arrays.dtype_of(raw)
+
+
+def meta(raw: Any) -> Meta:
+    """Shape and type that the gradient of this raw operand must be brought to."""
+    if raw.__class__ is float:
+        return SCALAR
+    return raw.shape, dtype_of(raw)
+
+
+def fit(value: Any, wanted: Meta) -> Any:
+    """Undo broadcasting and promotion: sum a raw gradient to the operand's shape, in its type."""
+    shape, dtype = wanted
+    if shape_of(value) != shape:
+        from gradsh.backend import arrays
+
+        value = arrays.canonical(summed_to(value, shape))
+    if dtype_of(value) is not dtype:
+        from gradsh.backend import arrays
+
+        value = arrays.cast(value, dtype)
+    return value
+
+
+def summed_to(value: Any, shape: tuple[int, ...]) -> Any:
+    """Sum an array over the axes along which `shape` was broadcast to it."""
+    from gradsh.backend import arrays
+
+    lead = value.ndim - len(shape)
+    if lead < 0 or value.size == 0:
+        return arrays.sum_to(value, shape)
+    axes = tuple(range(lead)) + tuple(
+        k + lead for k, length in enumerate(shape) if length == 1 and value.shape[k + lead] != 1
+    )
+    if not axes:
+        return value.reshape(shape)
+    value = arrays.add.reduce(value, axes, None, None, True)
+    return value.reshape(shape) if lead else value
+
+
+def fit_recorded(value: Tensor, wanted: Meta) -> Tensor:
+    shape, dtype = wanted
+    if value.shape != shape:
+        value = OPS["sum_to_size"](value, size=shape)
+    if value.dtype is not dtype:
+        value = OPS["to_dtype"](value, dtype=dtype)
+    return value
+
+
+def accumulate(node: Node, value: Any) -> None:
+    """Add a further raw gradient to what a node has gathered, in place where the engine owns the array."""
+    gathered = node.g
+    if (
+        node.own
+        and gathered.__class__ is value.__class__
+        and gathered.__class__ is not float
+        and gathered.ndim
+        and gathered.base is None
+        and gathered.dtype is value.dtype
+    ):
+        gathered += value
+    else:
+        node.g = canonical(gathered + value)
+        node.own = True
+
+
+def accumulate_recorded(node: Node, value: Tensor) -> None:
+    node.g = OPS["add"](node.g, value)
+
+
+def wrapped_out(node: Node, raw: Any) -> Tensor:
+    """A node's saved output as a tensor, for a pass that records itself."""
+    return wrap(raw, node)
+
+
+def output_node(node: Node, index: int) -> Output:
+    return Output(tick(), node, index)
+
+
+def gathered(node: Node, g: Any) -> Any:
+    """The gradients of an operation with several outputs: alone where one output has a gradient, else in order.
+
+    An output that nothing was asked of has None.
+    """
+    op = node.op
+    assert op is not None
+    if op.many:
+        return g
+    wanted = [index for index, differentiable in enumerate(op.differentiable) if differentiable]
+    return g.get(wanted[0]) if len(wanted) == 1 else tuple(g.get(index) for index in wanted)
+
+
+def unpacked(node: Node, operands: tuple[Any, ...], recorded: bool) -> tuple[Any, ...]:
+    """The saved operands of a variadic operation, checked, raw or as tensors."""
+    found: list[Any] = []
+    for operand, parent in zip(operands, node.more or (), strict=True):
+        value = operand
+        if isinstance(value, Tensor):
+            if value.extra is not None:
+                check_saved(node, value)
+            value = wrap(value.raw, parent) if recorded else value.raw
+        found.append(value)
+    return tuple(found)
+
+
+class _NotLoaded:
+    """Stands for numpy's types until numpy is loaded: no value is of it."""
+
+
+_waiting: list[tuple[dict[str, Any], str | None]] = []
+
+
+def names() -> dict[str, Any]:
+    """The globals of generated code."""
+    return {
+        "Tensor": Tensor, "Parameter": Parameter, "new": new, "wrap": wrap, "state": state, "tick": tick, "getframe": getframe,
+        "general_call": general_call, "again": again, "rule_again": rule_again, "explained": explained, "canonical": canonical,
+        "shared": shared, "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "fit": fit, "fit_recorded": fit_recorded,
+        "accumulate": accumulate, "accumulate_recorded": accumulate_recorded, "check_saved": check_saved,
+        "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "unpacked": unpacked,
+        "gathered": gathered, "output_node": output_node, "scalars": scalars,
+        "ndarray": _NotLoaded, "float32": _NotLoaded, "arrays": None, "singles": None,
+    }  # fmt: skip
+
+
+def bind_arrays(space: dict[str, Any], direct: str | None) -> None:
+    """Give generated code numpy's types and the kernel on arrays, now or when numpy is loaded."""
+    if direct is not None:
+        space["K_scalars"] = getattr(scalars, direct)
+    if loading.loaded:
+        _bind(space, direct)
+    else:
+        _waiting.append((space, direct))
+
+
+def _bind(space: dict[str, Any], direct: str | None) -> None:
+    from gradsh.backend import arrays, singles
+
+    space |= {"ndarray": arrays.ndarray, "float32": arrays.float32, "arrays": arrays, "singles": singles}
+    if direct is not None:
+        space["K_arrays"] = getattr(arrays, direct)
+        space["K_singles"] = getattr(singles, direct)
+
+
+def _bind_all() -> None:
+    for space, direct in _waiting:
+        _bind(space, direct)
+    _waiting.clear()
+
+
+loading.when_loaded(_bind_all)

@@ -1,0 +1,279 @@
+"""The Tensor: raw data, the node that made it, and its gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from gradsh.backend.dtypes import BY_CHAR, FLOATING, DType, boolean, int64
+from gradsh.backend.dtypes import float32 as single
+from gradsh.backend.dtypes import float64 as double
+from gradsh.engine.node import AccumulateGrad, Node, Output
+from gradsh.engine.state import state, tick
+from gradsh.fault import fault
+
+if TYPE_CHECKING:
+    from gradsh.engine.alias import Alias
+
+new = object.__new__
+
+
+class Size(tuple[int, ...]):
+    """A shape: a tuple that prints as `torch.Size([2, 3])`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def numel(self) -> int:
+        count = 1
+        for length in self:
+            count *= length
+        return count
+
+    def __add__(self, other: Any) -> Any:
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __getitem__(self, key: Any) -> Any:
+        found = tuple.__getitem__(self, key)
+        return Size(found) if isinstance(key, slice) else found
+
+
+class Tensor:
+    """An array that can require a gradient.
+
+    raw: a Python float (0-d float64), a numpy.float32 (0-d float32) or an ndarray; see `backend`.
+    node: what made it if it requires a gradient: AccumulateGrad for a leaf, else the operation.
+    grad: the accumulated gradient, a Tensor, or None.
+    extra: how it shares memory with others, and marks (`alias.Alias`); None for most.
+    """
+
+    __slots__ = ("__weakref__", "extra", "grad", "node", "raw")
+
+    raw: Any
+    node: Node | None
+    grad: Tensor | None
+    extra: Alias | None
+
+    __hash__ = object.__hash__
+
+    # ---- what it is
+
+    @property
+    def dtype(self) -> DType:
+        raw = self.raw
+        if raw.__class__ is float:
+            return double
+        return BY_CHAR[raw.dtype.char]
+
+    @property
+    def shape(self) -> Size:
+        raw = self.raw
+        return Size() if raw.__class__ is float else Size(raw.shape)
+
+    @property
+    def ndim(self) -> int:
+        raw = self.raw
+        return 0 if raw.__class__ is float else raw.ndim  # type: ignore[no-any-return]
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.current_node() is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    @property
+    def is_leaf(self) -> bool:
+        node = self.current_node()
+        return node is None or type(node) is AccumulateGrad
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The operation that made this tensor, None for a leaf."""
+        node = self.current_node()
+        if type(node) is Output:
+            return node.p
+        return None if type(node) is AccumulateGrad else node
+
+    @property
+    def output_nr(self) -> int:
+        return self.node.index if type(self.node) is Output else 0
+
+    def current_node(self) -> Node | None:
+        """The node; for a view whose base was changed in place since, the one made for it now."""
+        if self.extra is None:
+            return self.node
+        return self.extra.node_of(self)
+
+    # ---- gradients
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Make this leaf record (or not record) what is computed from it."""
+        node = self.current_node()
+        if bool(requires_grad) == (node is not None):
+            return self
+        if node is not None and type(node) is not AccumulateGrad:
+            raise fault(
+                RuntimeError,
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+                "in a subgraph that doesn't require differentiation use var_no_grad = var.detach().",
+            )
+        if not requires_grad:
+            self.node = None
+            return self
+        if self.dtype.category != FLOATING:
+            raise fault(
+                RuntimeError,
+                "only Tensors of floating point dtype can require gradients",
+                notes=(f"this tensor is {self.dtype.name}",),
+                hint=".float(), or write the numbers with a point: 1.0",
+            )
+        self.node = AccumulateGrad(tick(), self)
+        return self
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add to the `.grad` of every leaf the derivative of this tensor with respect to it.
+
+        gradient: the incoming gradient, of this tensor's shape; may be left out for a single number.
+        """
+        from gradsh.engine.backward import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    # ---- numbers out
+
+    def item(self) -> float | int | bool:
+        """The one number this tensor holds, as Python's."""
+        raw = self.raw
+        if raw.__class__ is float:
+            return raw  # type: ignore[no-any-return]
+        if raw.size != 1:
+            raise fault(RuntimeError, f"a Tensor with {raw.size} elements cannot be converted to Scalar")
+        return raw.item()  # type: ignore[no-any-return]
+
+    def tolist(self) -> Any:
+        """The numbers as nested lists; a number for a 0-d tensor."""
+        raw = self.raw
+        return raw if raw.__class__ is float else raw.tolist()
+
+    def __bool__(self) -> bool:
+        raw = self.raw
+        if raw.__class__ is float:
+            return raw != 0.0
+        if raw.size != 1:
+            if raw.size == 0:
+                raise fault(RuntimeError, "Boolean value of Tensor with no values is ambiguous")
+            raise fault(
+                RuntimeError,
+                "Boolean value of Tensor with more than one value is ambiguous",
+                notes=(f"the tensor has shape {tuple(raw.shape)}",),
+                hint="(a < x) & (x < b) for each element, or .all() or .any() for one answer",
+            )
+        return bool(raw)
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self.dtype.category == FLOATING or self.numel() != 1:
+            raise fault(TypeError, "only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise fault(TypeError, "len() of a 0-d tensor")
+        return self.raw.shape[0]  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise fault(TypeError, "iteration over a 0-d tensor")
+        return iter(self.unbind(0))  # type: ignore[attr-defined]
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())  # type: ignore[attr-defined]
+
+    def numel(self) -> int:
+        """How many numbers it holds."""
+        raw = self.raw
+        return 1 if raw.__class__ is float else raw.size  # type: ignore[no-any-return]
+
+    # ---- text
+
+    def __repr__(self) -> str:
+        from gradsh.engine.display import tensor_repr
+
+        return tensor_repr(self)
+
+    def __format__(self, spec: str) -> str:
+        if self.ndim == 0:
+            return format(self.item(), spec)
+        return object.__format__(self, spec) if spec else repr(self)
+
+
+class Parameter(Tensor):
+    """A tensor that a module owns and an optimiser updates."""
+
+    __slots__ = ()
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        self = new(cls)
+        self.raw = new_empty() if data is None else data.raw
+        if data is not None and data.raw.__class__ is not float:
+            from gradsh.engine.alias import Alias
+
+            self.extra = Alias.untracked(data)
+        else:
+            self.extra = None
+        self.grad = self.node = None
+        if requires_grad:
+            self.requires_grad_()
+        return self
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+
+def new_empty() -> Any:
+    from gradsh.backend import arrays
+
+    return arrays.zeros(0, state.default.code)
+
+
+def wrap(raw: Any, node: Node | None = None) -> Tensor:
+    """A tensor around a canonical raw value."""
+    tensor = new(Tensor)
+    tensor.raw = raw
+    tensor.node = node
+    tensor.grad = tensor.extra = None
+    return tensor
+
+
+def scalar_dtype(value: float | int | bool) -> DType:
+    """The element type that a Python number has as a tensor."""
+    if isinstance(value, bool):
+        return boolean
+    return int64 if isinstance(value, int) else state.default
+
+
+def number_raw(value: float | int | bool, dtype: DType | None = None) -> Any:
+    """A Python number as the raw value of a 0-d tensor."""
+    dtype = dtype or scalar_dtype(value)
+    if dtype is double:
+        return float(value)
+    from gradsh.backend import arrays
+
+    if dtype is single:
+        return arrays.float32(value)
+    return arrays.array(value, dtype.code)

@@ -1,0 +1,138 @@
+"""Every function of the library that is written in Python: where it is found, its help, its example.
+
+Ops enter by their declaration; a function composed of ops enters with `@function`:
+
+    @function(at=("torch", "Tensor"), example="std(tensor([1.0, 3.0]))")
+    def std(input, dim=None, *, correction=1, keepdim=False):
+        \"\"\"Standard deviation over dim, or over everything.\"\"\"
+        return sqrt(var(input, dim, correction=correction, keepdim=keepdim))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradsh.engine.op import OPS, Op
+from gradsh.engine.tensor import Tensor
+
+NAMESPACES: dict[str, dict[str, Any]] = {"torch": {}, "Tensor": {}, "F": {}, "linalg": {}, "special": {}}
+
+
+class Entry:
+    """One function: its name, the callable or op behind it, its places, its one-line help and an example."""
+
+    __slots__ = ("at", "doc", "example", "name", "op", "target")
+
+    def __init__(self, name: str, target: Any, at: tuple[str, ...], doc: str, example: str | None, op: Op | None) -> None:
+        self.name, self.target, self.at, self.doc, self.example, self.op = name, target, at, doc, example, op
+
+
+ENTRIES: dict[str, Entry] = {}
+
+
+def function(
+    name: str | None = None,
+    *,
+    at: tuple[str, ...] = ("torch", "Tensor"),
+    example: str | None = None,
+    inplace: bool = False,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function composed of ops. Its name is the Python name without a trailing `_of` or underscore mark."""
+
+    def register(target: Callable[..., Any]) -> Callable[..., Any]:
+        label = name or target.__name__
+        target.__name__ = label
+        add(Entry(label, target, at, (target.__doc__ or "").strip(), example, None), inplace)
+        return target
+
+    return register
+
+
+def add(entry: Entry, inplace: bool = False) -> None:
+    """Put a function where it is found."""
+    ENTRIES[entry.name] = entry
+    for place in entry.at:
+        space, _, name = place.partition(":")
+        name = name or entry.name
+        NAMESPACES[space][name] = entry.target
+        if space == "Tensor":
+            setattr(Tensor, name, entry.target)
+            if inplace:
+                add_inplace(name, entry.target)
+
+
+def add_inplace(name: str, target: Callable[..., Any]) -> None:
+    """The in-place method `name_` of a function whose result takes the tensor's place."""
+    label = f"{name}_"
+
+    def changed(self: Tensor, *args: Any, **settings: Any) -> Tensor:
+        from gradsh.engine.inplace import inplace
+
+        return inplace(target, self, *args, what=label, **settings)
+
+    changed.__name__ = label
+    setattr(Tensor, label, changed)
+    NAMESPACES["Tensor"][label] = changed
+
+
+def add_op(op: Op) -> None:
+    """Put an op where its declaration says it is found."""
+
+    def first(*args: Any, **settings: Any) -> Any:
+        op.specialise()
+        return op.call(*args, **settings)
+
+    first.__name__ = op.name
+    ENTRIES[op.name] = Entry(op.name, first, op.at, op.doc, op.example, op)
+    for place in op.at:
+        space, _, name = place.partition(":")
+        name = name or op.name
+        NAMESPACES[space][name] = first
+        if space == "Tensor":
+            setattr(Tensor, name, first)
+            op.places.append((Tensor, name))
+            if op.inplace:
+                add_inplace(name, op)
+    op.spaces = [(NAMESPACES[place.partition(":")[0]], place.partition(":")[2] or op.name) for place in op.at]
+
+
+def add_ops() -> None:
+    """Register every op that is declared and not yet registered."""
+    for op in OPS.values():
+        if op.at and op.name not in ENTRIES:
+            add_op(op)
+
+
+def add_operator(dunder: str, op: Op, *, reflected: bool = False, inplace: bool = False) -> None:
+    """Bind one of Python's operators of Tensor to an op, specialised at its first use."""
+
+    def first(self: Tensor, other: Any = None) -> Any:
+        from gradsh.engine.generate import generated_call
+
+        call = generated_call(op, operator=True)
+        if reflected:
+
+            def operator(self: Tensor, other: Any) -> Any:
+                return call(other, self)
+
+        elif inplace:
+            from gradsh.engine.inplace import inplace as change
+
+            def operator(self: Tensor, other: Any) -> Any:
+                return change(call, self, other, what=symbol)
+
+        else:
+            operator = call
+        setattr(Tensor, dunder, operator)
+        return operator(self) if len(op.operands) == 1 else operator(self, other)
+
+    symbol = SYMBOLS.get(dunder, dunder)
+    first.__name__ = dunder
+    setattr(Tensor, dunder, first)
+
+
+SYMBOLS = {
+    "__iadd__": "+=", "__isub__": "-=", "__imul__": "*=", "__itruediv__": "/=", "__ipow__": "**=", "__ifloordiv__": "//=",
+    "__imod__": "%=", "__iand__": "&=", "__ior__": "|=", "__ixor__": "^=", "__ilshift__": "<<=", "__irshift__": ">>=",
+}  # fmt: skip

@@ -1,0 +1,58 @@
+"""Ops that the engine itself needs: undoing broadcasts, changing type, parts of memory."""
+
+from __future__ import annotations
+
+from gradsh.engine.op import linear
+from gradsh.ops.samples import Sample, reals
+
+
+@linear(x=lambda g, x_shape: expand_to(g, size=x_shape), sample=Sample(reals(2, 3), size=(1, 3)), at=("Tensor",))
+def sum_to_size(xp, x, *, size):
+    """Sum over the dimensions along which `size` would be broadcast to this shape."""
+    return xp.sum_to(x, size)
+
+
+@linear(x=lambda g, x_shape: sum_to_size(g, size=x_shape), sample=Sample(reals(1, 3), size=(2, 3)), at=(), grad_fn="ExpandBackward0")
+def expand_to(xp, x, *, size):
+    """A copy broadcast to a shape."""
+    return xp.broadcast_to(x, size).copy()
+
+
+@linear(x=lambda g, x_dtype: to_dtype(g, dtype=x_dtype), at=(), grad_fn="ToCopyBackward0")
+def to_dtype(xp, x, *, dtype):
+    """The same numbers in another element type."""
+    return xp.cast(x, dtype)
+
+
+@linear(
+    x=lambda g, x_shape, geometry: strided_put(zeros(g, x_shape), g, geometry=geometry),
+    sample=Sample(reals(3, 4), geometry=((3, 4), (4, 1), (2, 2), (4, 2), 5)),
+    at=(),
+    grad_fn="AsStridedBackward0",
+)
+def strided_part(xp, x, *, geometry):
+    """A copy of the part of a tensor that a view covers; `geometry` as `inplace.geometry` gives it."""
+    _, part = xp.strided_pair(x, geometry)
+    return part.copy()
+
+
+@linear(
+    x=lambda g, geometry: strided_put(g, 0.0, geometry=geometry),
+    y=lambda g, geometry: strided_part(g, geometry=geometry),
+    sample=Sample(reals(3, 4), reals(2, 2), geometry=((3, 4), (4, 1), (2, 2), (4, 2), 5)),
+    at=(),
+    grad_fn="AsStridedScatterBackward0",
+)
+def strided_put(xp, x, y, *, geometry):
+    """A copy of a tensor with the part that a view covers replaced."""
+    whole, part = xp.strided_pair(x, geometry)
+    part[...] = y
+    return whole.copy()
+
+
+@linear(x=lambda g, x_shape: sum_to_size(g * 0, size=x_shape), at=(), sample=Sample(reals(2), shape=(3, 2)))
+def zeros(xp, x, *, shape):
+    """Zeros of a shape, in the type of another tensor."""
+    return xp.zeros(shape, xp.dtype_of(x).code)
+
+
