@@ -136,3 +136,22 @@ SYMBOLS = {
     "__iadd__": "+=", "__isub__": "-=", "__imul__": "*=", "__itruediv__": "/=", "__ipow__": "**=", "__ifloordiv__": "//=",
     "__imod__": "%=", "__iand__": "&=", "__ior__": "|=", "__ixor__": "^=", "__ilshift__": "<<=", "__irshift__": ">>=",
 }  # fmt: skip
+
+
+def tensor_argument(value: Any, function: str, argument: str = "input", position: int = 1) -> Tensor:
+    """An argument of a composed function as a tensor: lists where the shell's defaults allow them, else PyTorch's error."""
+    if isinstance(value, Tensor):
+        return value
+    from gradsh.engine.state import state
+
+    if state.lists and isinstance(value, list | tuple | float | int):
+        from gradsh.engine.create import tensor
+
+        return tensor(value)
+    from gradsh.fault import fault
+
+    raise fault(
+        TypeError,
+        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}",
+        hint="torch.tensor(…) makes one",
+    )
