@@ -16,7 +16,11 @@ from typing import Any
 from gradsh.engine.op import OPS, Op
 from gradsh.engine.tensor import Tensor
 
-NAMESPACES: dict[str, dict[str, Any]] = {"torch": {}, "Tensor": {}, "F": {}, "linalg": {}, "special": {}}
+PLACES = (
+    "torch", "Tensor", "F", "linalg", "special", "autograd", "autograd.functional", "autograd.function", "autograd.graph",
+    "autograd.grad_mode", "autograd.gradcheck", "cuda", "backends", "random", "version",
+)  # fmt: skip
+NAMESPACES: dict[str, dict[str, Any]] = {place: {} for place in PLACES}
 
 
 class Entry:
@@ -60,6 +64,22 @@ def add(entry: Entry, inplace: bool = False) -> None:
             setattr(Tensor, name, entry.target)
             if inplace:
                 add_inplace(name, entry.target)
+
+
+def constant(name: str, value: Any, at: tuple[str, ...] = ("torch",)) -> None:
+    """Put a value that is no function (a type, a number, an element type) where it is found."""
+    for place in at:
+        NAMESPACES[place][name] = value
+
+
+def attribute(reader: Callable[[Any], Any]) -> Any:
+    """Register an attribute of Tensor that is computed when it is read; `@name.setter` may follow as for a property."""
+    found = property(reader)
+    name = reader.__name__
+    ENTRIES.setdefault(name, Entry(name, reader, ("Tensor",), (reader.__doc__ or "").strip(), None, None))
+    NAMESPACES["Tensor"][name] = found
+    setattr(Tensor, name, found)
+    return found
 
 
 def add_inplace(name: str, target: Callable[..., Any]) -> None:
