@@ -272,6 +272,8 @@ def _pass(roots: list[Any], seeds: list[Any], targets: list[Any] | None, keep: b
             node.g = None
             if node.extra is not None:
                 g = _visit(node, node.extra, g, create)
+            if node.kept is not None:
+                node.kept.g = g
             if captured and node in captured:
                 captured[node] = g
                 node.own = False

@@ -1,0 +1,128 @@
+"""`torch`, `torch.nn`, `math`, …: modules as a program sees them, filled from the registry and from the `.grad` files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gradsh.fault import fault
+from gradsh.library import sources
+
+
+class Namespace:
+    """A module of the library: its names are read through `get`, and cannot be assigned to."""
+
+    __slots__ = ("label", "lazy", "values")
+
+    def __init__(self, label: str, values: dict[str, Any], lazy: Callable[[str], Any] | None = None) -> None:
+        self.label, self.values, self.lazy = label, values, lazy
+
+    def get(self, name: str) -> Any:
+        """The value of a name; AttributeError with the nearest name where there is none."""
+        try:
+            return self.values[name]
+        except KeyError:
+            pass
+        found = module(f"{self.label}.{name}") or (None if self.lazy is None else self.lazy(name))
+        if found is None:
+            raise fault(AttributeError, f"module '{self.label}' has no attribute '{name}'", hint=self._nearest(name))
+        self.values[name] = found
+        return found
+
+    def _nearest(self, name: str) -> str | None:
+        import difflib
+
+        near = difflib.get_close_matches(name, list(self.names()), 1)
+        return f"did you mean {self.label}.{near[0]}?" if near else None
+
+    def names(self) -> Iterator[str]:
+        """Every name, loaded or not."""
+        yield from sorted({*self.values, *sources.names_in(self.label), *(path.rpartition(".")[2] for path in paths() if path.rpartition(".")[0] == self.label)})
+
+    def __repr__(self) -> str:
+        return f"<module '{self.label}'>"
+
+
+_modules: dict[str, Namespace | None] = {}
+
+# Which entries of the ops' registry belong to which module.
+REGISTERED = {
+    "torch": "torch", "torch.nn.functional": "F", "torch.linalg": "linalg", "torch.special": "special",
+    "torch.autograd": "autograd", "torch.autograd.functional": "autograd.functional", "torch.cuda": "cuda",
+    "torch.func": "func", "torch.random": "random", "torch.backends": "backends", "torch.version": "version",
+}  # fmt: skip
+
+# Other names of the same module.
+ALIASES = {"functorch": "torch.func", "torch.nn.parameter": "torch.nn", "torch.nn.modules.module": "torch.nn", "torch.autograd.function": "torch.autograd", "torch.functional": "torch"}
+
+
+def paths() -> list[str]:
+    """Every module there is."""
+    return [*REGISTERED, "torch.nn", "torch.optim", "math", *sources.modules()]
+
+
+def module(path: str) -> Namespace | None:
+    """The module of a dotted path, or None."""
+    if path not in _modules:
+        _modules[path] = _make(ALIASES.get(path, path))
+    return _modules[path]
+
+
+def _make(path: str) -> Namespace | None:
+    if path in _modules:
+        return _modules[path]
+    if path in REGISTERED or path in ("torch.nn", "torch.optim"):
+        from gradsh import ops
+        from gradsh.ops.registry import NAMESPACES
+
+        assert ops is not None
+        values = NAMESPACES.get(REGISTERED.get(path, ""), {})
+        if path == "torch.nn":
+            values = _nn()
+        return Namespace(path, values, lambda name: sources.load(path, name))
+    if path in sources.modules() or sources.is_package(path):
+        return Namespace(path, {}, lambda name: sources.load(path, name))
+    from gradsh.library import python_modules
+
+    table = python_modules.table(path)
+    return None if table is None else Namespace(path, table)
+
+
+def _nn() -> dict[str, Any]:
+    from gradsh.engine.tensor import Parameter
+    from gradsh.library.module import Module
+
+    return {"Module": Module, "Parameter": Parameter}
+
+
+BARE = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "math")
+SHORT = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "optim": "torch.optim", "math": "math", "init": "torch.nn.init"}
+
+_MISSING = object()
+
+
+def bare(name: str) -> Any:
+    """The value of a bare name in the outermost scope, or None: `sin`, `Linear`, `Adam`, `pi`, `nn`."""
+    if name in SHORT:
+        return module(SHORT[name])
+    for path in BARE:
+        space = module(path)
+        assert space is not None
+        found = space.values.get(name, _MISSING)
+        if found is _MISSING:
+            found = sources.load(path, name) if space.lazy is not None else None
+            if found is None:
+                continue
+            space.values[name] = found
+        return found
+    return None
+
+
+def bare_names() -> list[str]:
+    """Every bare name, for completion and for the nearest name."""
+    found = set(SHORT)
+    for path in BARE:
+        space = module(path)
+        assert space is not None
+        found.update(space.names())
+    return sorted(name for name in found if not name.startswith("_"))

@@ -1,0 +1,30 @@
+"""Documents on a terminal, with rich: colour by style, wrapped to the width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gradsh.view.document import Block, Line, lines_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+STYLES = {
+    "name": "bold cyan", "number": "green", "op": "magenta", "shape": "blue", "muted": "dim", "fault": "bold red",
+    "warning": "bold yellow", "hint": "cyan", "heading": "bold", "code": "", "good": "bold green",
+}  # fmt: skip
+
+
+def styled(one: Line) -> Text:
+    """A line as rich text; markup in it means nothing."""
+    from rich.text import Text
+
+    return Text.assemble(*((text, STYLES.get(style, "")) for text, style in one.segments), no_wrap=False, overflow="fold")
+
+
+def write(console: Console, blocks: Sequence[Block], ascii_only: bool = False) -> None:
+    """Draw a document on a console."""
+    for one in lines_of(blocks, ascii_only):
+        console.print(styled(one), soft_wrap=True, highlight=False)

@@ -1,0 +1,130 @@
+"""Where a session's records go: plain text, rich on a terminal, or one JSON object a line."""
+
+from __future__ import annotations
+
+import os
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gradsh.view.record import Record
+
+
+class Writer:
+    """Writes results to one stream and reports to another; `results` and `reports` are text streams.
+
+    Text that a stream's encoding lacks is written as escapes. With `prompt` every line is flushed at once.
+    """
+
+    def __init__(self, results: IO[str], reports: IO[str], width: int, *, prompt: bool = False) -> None:
+        self.results, self.reports, self.width, self.prompt = results, reports, width, prompt
+        self.ascii_only = not _can_encode(results, "├│└…")
+
+    def show(self, record: Record) -> None:
+        """Write an answer."""
+        self._put(self.results, record.plain(self.width) if not self.ascii_only else self._ascii(record))
+
+    def _ascii(self, record: Record) -> str:
+        from gradsh.view.document import plain
+
+        return plain(record.draw(self.width), ascii_only=True)
+
+    def print(self, record: Any) -> None:
+        """Write what `print` was given."""
+        self._put(self.results, record.text, record.end)
+
+    def report(self, record: Record) -> None:
+        """Write an error or a warning."""
+        self._put(self.reports, record.plain(self.width))
+
+    def _put(self, stream: IO[str], text: str, end: str = "\n") -> None:
+        try:
+            stream.write(text + end)
+        except UnicodeEncodeError:
+            encoding = getattr(stream, "encoding", None) or "ascii"
+            stream.write((text + end).encode(encoding, "backslashreplace").decode(encoding))
+        if self.prompt:
+            stream.flush()
+
+    def flush(self) -> None:
+        self.results.flush()
+        self.reports.flush()
+
+
+def _can_encode(stream: IO[str], text: str) -> bool:
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+class JsonWriter(Writer):
+    """One JSON object a line, for results and for reports."""
+
+    def show(self, record: Record) -> None:
+        self._put(self.results, _json(record.as_json()))
+
+    def print(self, record: Any) -> None:
+        self.show(record)
+
+    def report(self, record: Record) -> None:
+        self._put(self.reports, _json(record.as_json()))
+
+
+def _json(found: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(found, ensure_ascii=False, allow_nan=False)
+
+
+class TerminalWriter(Writer):
+    """Colour on a terminal, drawn by rich."""
+
+    def __init__(self, results: IO[str], reports: IO[str], width: int, *, prompt: bool = True) -> None:
+        super().__init__(results, reports, width, prompt=prompt)
+        self._consoles: dict[int, Console] = {}
+
+    def _console(self, stream: IO[str]) -> Console:
+        found = self._consoles.get(id(stream))
+        if found is None:
+            from rich.console import Console
+
+            found = self._consoles[id(stream)] = Console(
+                file=stream, force_terminal=True, width=self.width, markup=False, highlight=False, emoji=False, legacy_windows=False
+            )
+        return found
+
+    def show(self, record: Record) -> None:
+        from gradsh.view.terminal import write
+
+        write(self._console(self.results), record.draw(self.width), self.ascii_only)
+
+    def report(self, record: Record) -> None:
+        from gradsh.view.terminal import write
+
+        self.results.flush()
+        write(self._console(self.reports), record.draw(self.width), self.ascii_only)
+
+
+def colour_wanted(stream: IO[str], choice: str = "auto") -> bool:
+    """Whether to colour: as asked, else by NO_COLOR, CLICOLOR_FORCE, TERM and whether it is a terminal."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("CLICOLOR_FORCE", "0") not in ("", "0"):
+        return True
+    return stream.isatty() and os.environ.get("TERM", "") not in ("dumb", "")
+
+
+def page_width(stream: IO[str]) -> int:
+    """The width of a terminal in cells; 80 for anything else, and for a terminal that says 0."""
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError, AttributeError):
+        columns = 0
+    return columns or 80
+
+
