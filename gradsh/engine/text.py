@@ -7,12 +7,14 @@ they line up, and what does not fit is summarised. Anything with `shape`, `take`
 
 from __future__ import annotations
 
+from math import prod
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
     from typing import Any
 
-PROFILES = {
+PROFILES: dict[str, dict[str, float]] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
     "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
     "full": {"precision": 4, "threshold": float("inf"), "edgeitems": 3, "linewidth": 80},
@@ -48,10 +50,9 @@ class PrintOptions:
     ) -> None:
         """Change what is given, after taking a whole profile; `sci_mode` is reset by every call, as in PyTorch."""
         given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-        for settings in (PROFILES.get(profile or "", {}), given):
-            for name, value in settings.items():
-                if value is not None:
-                    setattr(self, name, value)
+        chosen = {name: value for name, value in given.items() if value is not None}
+        for name, value in (PROFILES.get(profile or "", {}) | chosen).items():
+            setattr(self, name, value)
         self.sci_mode = sci_mode
 
     def as_dict(self) -> dict[str, Any]:
@@ -92,42 +93,30 @@ def contents_text(raw: Any, options: PrintOptions, indent: int) -> str:
         texts, width = _texts([raw.item() if hasattr(raw, "item") else raw], options)
         return texts[0].rjust(width)
     edge = options.edgeitems
-    size = 1
-    for length in shape:
-        size *= length
-    summarised = size > options.threshold
-    cut = [summarised and length > 2 * edge for length in shape]
+    summarised = prod(shape) > options.threshold
     if summarised and not edge:
         return "[...]"
+    cut = [summarised and length > 2 * edge for length in shape]
     for axis, length in enumerate(shape):
         if cut[axis]:
             raw = raw.take([*range(edge), *range(length - edge, length)], axis=axis)
     texts, width = _texts(raw.ravel().tolist(), options)
-    texts = [text.rjust(width) for text in texts]
-
-    innermost = indent + len(shape) - 1
-    per_line = max(1, (options.linewidth - innermost) // (width + 2))
-    line_break = ",\n" + " " * (innermost + 1)
-
-    def vector(items: Sequence[str]) -> str:
-        lines = (", ".join(items[start : start + per_line]) for start in range(0, len(items), per_line))
-        return "[" + line_break.join(lines) + "]"
-
-    rows = _grouped(texts, raw.shape[-1], edge if cut[-1] else None, " ...", vector)
-    for axis in range(len(shape) - 2, -1, -1):
-        between = "," + "\n" * (len(shape) - axis - 1) + " " * (indent + axis + 1)
-        rows = _grouped(rows, raw.shape[axis], edge if cut[axis] else None, "...", lambda items: f"[{between.join(items)}]")
-    return rows[0]
+    items = [text.rjust(width) for text in texts]
+    last = len(shape) - 1
+    for axis in range(last, -1, -1):
+        per_line = max(1, (options.linewidth - indent - last) // (width + 2)) if axis == last else 1
+        line_break = "," + "\n" * max(1, last - axis) + " " * (indent + axis + 1)
+        groups = [items[start : start + raw.shape[axis]] for start in range(0, len(items), raw.shape[axis])]
+        if cut[axis]:
+            gap = " ..." if axis == last else "..."
+            groups = [[*group[:edge], gap, *group[edge:]] for group in groups]
+        items = [_bracketed(group, per_line, line_break) for group in groups]
+    return items[0]
 
 
-def _grouped(
-    items: list[str], length: int, edge: int | None, gap: str, join: Callable[[Sequence[str]], str]
-) -> list[str]:
-    """Every `length` items joined into one, with `gap` after the first `edge` of them where some were left out."""
-    groups = (items[start : start + length] for start in range(0, len(items), length))
-    if edge is None:
-        return [join(group) for group in groups]
-    return [join([*group[:edge], gap, *group[edge:]]) for group in groups]
+def _bracketed(items: list[str], per_line: int, line_break: str) -> str:
+    lines = [", ".join(items[start : start + per_line]) for start in range(0, len(items), per_line)]
+    return "[" + line_break.join(lines) + "]"
 
 
 def _texts(values: list[Any], options: PrintOptions) -> tuple[list[str], int]:
