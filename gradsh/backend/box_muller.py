@@ -31,13 +31,26 @@ def by_library(function: Callable[[float], float], values: Doubles) -> Doubles:
     return np.fromiter(map(function, values.tolist()), np.float64, values.size)
 
 
+def double_pairs(uniforms: Doubles) -> Doubles:
+    """Standard normal numbers from pairs of uniform ones in [0, 1): angle, then radius.
+
+    `normal_distribution` in aten/src/ATen/core/DistributionsHelper.h.
+    """
+    angles, radii = uniforms.reshape(-1, 2).T
+    radius = np.sqrt(-2.0 * by_library(math.log1p, -radii))
+    return np.stack(_on_circle(radius, angles), axis=1).reshape(-1)
+
+
 def double_blocks(uniforms: Doubles) -> Doubles:
     """Standard normal numbers from whole blocks of uniform ones in [0, 1), in double precision."""
-    u1, u2 = uniforms.reshape(-1, 2, 8).swapaxes(0, 1).reshape(2, -1)
-    radius = np.sqrt(-2.0 * by_library(math.log, 1.0 - u1))
-    theta = (2.0 * math.pi) * u2
-    pairs = np.stack([radius * by_library(math.cos, theta), radius * by_library(math.sin, theta)])
-    return pairs.reshape(2, -1, 8).swapaxes(0, 1).reshape(-1)
+    radii, angles = uniforms.reshape(-1, 2, 8).swapaxes(0, 1).reshape(2, -1)
+    radius = np.sqrt(-2.0 * by_library(math.log, 1.0 - radii))
+    return np.stack(_on_circle(radius, angles)).reshape(2, -1, 8).swapaxes(0, 1).reshape(-1)
+
+
+def _on_circle(radius: Doubles, turns: Doubles) -> tuple[Doubles, Doubles]:
+    theta = 2.0 * math.pi * turns
+    return radius * by_library(math.cos, theta), radius * by_library(math.sin, theta)
 
 
 def single_blocks(uniforms: Doubles) -> Doubles:

@@ -7,6 +7,7 @@ into one instruction; the last bit of most numbers depends on it.
 from __future__ import annotations
 
 from fractions import Fraction
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 SPLITTER = 2.0**27 + 1.0  # cuts a double's 53 bits in two halves (Veltkamp)
+BATCH = 4096  # numbers computed at a time: the intermediate arrays stay in the cache
 SAFE_FACTOR, SAFE_TERM = 2.0**800, 2.0**1000  # below these no part of a sum or product overflows or is lost
 
 
 def fused_multiply_add(x: Doubles, y: float, z: float) -> Doubles:
-    """x * y + z in double precision, rounded once.
+    """x * y + z in double precision, rounded once; x has one dimension.
 
     Product and sums with their errors, of which the last is rounded to odd so that it cannot show:
     Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using
@@ -32,13 +34,17 @@ def fused_multiply_add(x: Doubles, y: float, z: float) -> Doubles:
             return x * y + z
     if not (1.0 / SAFE_FACTOR < abs(y) < SAFE_FACTOR and abs(z) < SAFE_TERM):
         return np.array([_exactly(value, y, z) for value in x.tolist()])
-    product = x * y
-    x_high, x_low = _halves(x)
     y_high, y_low = _halves(np.array([y]))
-    error = x_low * y_low - (((product - x_high * y_high) - x_low * y_high) - x_high * y_low)
-    term, term_error = _two_sum(error, z)
-    total, total_error = _two_sum(product, term)
-    return total + _to_odd(*_two_sum(term_error, total_error))
+    result = np.empty_like(x)
+    for start in range(0, len(x), BATCH):
+        part = x[start : start + BATCH]
+        product = part * y
+        high, low = _halves(part)
+        error = low * y_low - (((product - high * y_high) - low * y_high) - high * y_low)
+        term, term_error = _two_sum(error, z)
+        total, total_error = _two_sum(product, term)
+        result[start : start + BATCH] = total + _to_odd(*_two_sum(term_error, total_error))
+    return result
 
 
 def fused_multiply_add_single(x: Doubles, y: Doubles | float, z: Doubles | float) -> Doubles:
@@ -66,7 +72,7 @@ def _exactly(x: float, y: float, z: float) -> float:
     try:
         return float(Fraction(x) * Fraction(y) + Fraction(z))
     except (OverflowError, ValueError):
-        return x * y + z
+        return x * y + z if isfinite(z) or not isfinite(y) else z
 
 
 def _halves(values: Doubles) -> tuple[Doubles, Doubles]:
