@@ -18,9 +18,10 @@ class State:
     default: the element type of floats given as Python numbers.
     keep: called with each recorded node, its output and the calling frame, or None; insight uses it.
     lists: Python lists are taken as tensors (the shell's defaults).
+    cuda_as_cpu: a program that asks for cuda gets the processor.
     """
 
-    __slots__ = ("backward_depth", "default", "grad", "inference", "keep", "lists")
+    __slots__ = ("backward_depth", "cuda_as_cpu", "default", "grad", "inference", "keep", "lists")
 
     def __init__(self) -> None:
         self.grad = True
@@ -28,6 +29,7 @@ class State:
         self.default: DType = float64
         self.keep: Callable[[Any, Any, Any], None] | None = None
         self.lists = True
+        self.cuda_as_cpu = False
         self.backward_depth = 0
 
 
