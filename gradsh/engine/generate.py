@@ -103,8 +103,9 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
     if operator:
         names["general_call"] = operator_call
     fallback = f"return general_call(op, {operands}, {settings})"
-    fixed = not op.variadic and not op.optional
-    if op.kind == CONSTANT or not fixed or op.outputs or op.many or (op.kind == ELEMENTWISE and len(op.operands) > 2):
+    if op.kind == CONSTANT or op.variadic or op.outputs or op.many or (op.kind == ELEMENTWISE and len(op.operands) > 2) or (
+        op.optional and (op.kind == ELEMENTWISE or REQUIRED in op.settings.values())
+    ):
         write(fallback)
         return _compile(write.text(), op.name, names)[op.name]  # type: ignore[no-any-return]
 
@@ -130,6 +131,10 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
             write(f"    {name}_raw = {name}", f"    {name}_number = True")
             if ruled:
                 write(f"    {name}_node = None")
+        if operand in op.optional:
+            write(f"elif {name} is None:", f"    {name}_raw = None", *([f"    {name}_node = None"] if ruled else []))
+        if op.kind != ELEMENTWISE and operand == op.operands[0]:
+            _write_raw(op, write, publics, f"K(arrays, {', '.join(publics)}{given})")
         write("else:", f"    {fallback}")
     if op.kind == ELEMENTWISE:
         _elementwise(op, write, kernel, publics, fallback)
@@ -162,6 +167,17 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
     if op.kind == ELEMENTWISE and len(op.operands) == 2:
         space["Fitted"] = op.node_class(True)
     return space[op.name]  # type: ignore[no-any-return]
+
+
+def _write_raw(op: Op, write: _Writer, publics: list[str], kernel: str) -> None:
+    """The way of a rule's call, where the kernel is all there is to do. A public op cannot tell a rule's number from a user's."""
+    if op.at:
+        arrays = [f"({name}.__class__ is ndarray or {name} is None)" if operand in op.optional else f"{name}.__class__ is ndarray" for operand, name in zip(op.operands, publics, strict=True)]
+        write(f"elif {' and '.join(arrays)} and getframe(1).f_code.co_filename[0] != '<':")
+    else:
+        first = f"{publics[0]}_class"
+        write(f"elif {first} is ndarray or {first} is float or {first} is float32:")
+    write(f"    raw = {kernel}", "    return raw if raw.__class__ is ndarray else canonical(raw)")
 
 
 def _elementwise(op: Op, write: _Writer, kernel: Callable[[str], str], publics: list[str], fallback: str) -> None:

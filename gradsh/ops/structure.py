@@ -15,7 +15,9 @@ def sum_to_size(xp, x, *, size):
 @linear(x=lambda g, x_shape: sum_to_size(g, size=x_shape), sample=Sample(reals(1, 3), size=(2, 3)), at=(), grad_fn="ExpandBackward0")
 def expand_to(xp, x, *, size):
     """A copy broadcast to a shape."""
-    return xp.broadcast_to(x, size).copy()
+    out = xp.empty(size, xp.dtype_of(x).code)
+    out[...] = x
+    return out
 
 
 @linear(x=lambda g, x_dtype: to_dtype(g, dtype=x_dtype), at=(), grad_fn="ToCopyBackward0")
