@@ -72,10 +72,10 @@ def constant(name: str, value: Any, at: tuple[str, ...] = ("torch",)) -> None:
         NAMESPACES[place][name] = value
 
 
-def attribute(reader: Callable[[Any], Any]) -> Any:
-    """Register an attribute of Tensor that is computed when it is read; `@name.setter` may follow as for a property."""
-    found = property(reader)
+def attribute(reader: Callable[[Any], Any], writer: Callable[[Any, Any], None] | None = None) -> property:
+    """Register an attribute of Tensor that is computed when it is read, and assigned to where there is a writer."""
     name = reader.__name__
+    found = property(reader, writer, doc=reader.__doc__)
     ENTRIES.setdefault(name, Entry(name, reader, ("Tensor",), (reader.__doc__ or "").strip(), None, None))
     NAMESPACES["Tensor"][name] = found
     setattr(Tensor, name, found)
