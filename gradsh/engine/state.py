@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from gradsh.backend.dtypes import DType, float64
+from gradsh.engine.text import PrintOptions
 
 
 class State:
@@ -19,9 +20,10 @@ class State:
     keep: called with each recorded node, its output and the calling frame, or None; insight uses it.
     lists: Python lists are taken as tensors (the shell's defaults).
     cuda_as_cpu: a program that asks for cuda gets the processor.
+    print_options: how tensors are written.
     """
 
-    __slots__ = ("backward_depth", "cuda_as_cpu", "default", "grad", "inference", "keep", "lists")
+    __slots__ = ("backward_depth", "cuda_as_cpu", "default", "grad", "inference", "keep", "lists", "print_options")
 
     def __init__(self) -> None:
         self.grad = True
@@ -30,6 +32,7 @@ class State:
         self.keep: Callable[[Any, Any, Any], None] | None = None
         self.lists = True
         self.cuda_as_cpu = False
+        self.print_options = PrintOptions()
         self.backward_depth = 0
 
 
