@@ -1,0 +1,72 @@
+"""What every syntax form is: a tuple of its place in the text and its fields."""
+
+from __future__ import annotations
+
+from _ast import Del
+from _collections import _tuplegetter  # type: ignore[import-not-found]  # as in collections.namedtuple
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _ast import expr_context
+    from typing import Any, ClassVar
+
+    from gradsh.lang.emitter import Emitter
+
+# Rule or alias of the grammar -> the class of its form.
+FORMS: dict[str, type[Form]] = {}
+
+
+class Form(tuple["Any", ...] if TYPE_CHECKING else tuple):  # type: ignore[misc]
+    """A piece of a program: `start` and `end` are offsets into its text, then come the fields that a class annotates.
+
+    A class is called like its rule in the grammar, its fields stand in the order of the rule's parts, those at the end
+    may be absent (None), and a last field annotated `tuple[...]` takes all parts left over.
+    """
+
+    __slots__ = ()
+
+    fields: ClassVar[tuple[str, ...]] = ()
+    # What Python's messages call it.
+    kind: ClassVar[str] = "expression"
+    rest: ClassVar[bool] = False
+    start: int
+    end: int
+
+    def __init_subclass__(cls, rule: str | None = None) -> None:
+        own = cls.__dict__.get("__annotations__", {})
+        for number, name in enumerate(own, 2 + len(cls.fields)):
+            setattr(cls, name, _tuplegetter(number, None))
+            cls.rest = own[name].startswith("tuple[") and own[name].endswith("]")
+        cls.fields += tuple(own)
+        FORMS[rule or _snake(cls.__name__)] = cls
+
+    def emit(self, out: Emitter) -> Any:
+        """The Python syntax tree of this form (a list of them for some statements), with the places of the user's text."""
+        raise NotImplementedError(type(self).__name__)
+
+    def target(self, out: Emitter, context: expr_context) -> Any:
+        """The tree of this form where it is assigned to or deleted, by `context`."""
+        raise out.error(self, f"cannot {'delete' if type(context) is Del else 'assign to'} {self.kind}")
+
+    def is_text(self) -> bool:
+        """Whether this is a statement that is only a string."""
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in zip(self.fields, self[2:]))})"
+
+
+Form.start = _tuplegetter(0, None)
+Form.end = _tuplegetter(1, None)
+
+
+def _snake(name: str) -> str:
+    return "".join("_" + c.lower() if c.isupper() else c for c in name)[1:]

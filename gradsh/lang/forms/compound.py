@@ -1,0 +1,117 @@
+"""Statements with blocks: if, while, for, try and with."""
+
+from __future__ import annotations
+
+import _ast
+from typing import TYPE_CHECKING
+
+from gradsh.lang.emitter import LOAD, STORE
+from gradsh.lang.form import Form
+
+if TYPE_CHECKING:
+    from _ast import stmt
+
+    from gradsh.lang.emitter import Emitter
+
+    Block = tuple[Form, ...]
+
+
+class If(Form):
+    test: Form
+    body: Block
+    otherwise: Elif | Block | None
+
+    def emit(self, out: Emitter) -> stmt:
+        """Python nests each `elif` in the one before it; the loop keeps us from doing the same."""
+        first = branch = _ast.If(self.test.emit(out), out.block(self.body), [], **out.at(self))
+        otherwise = self.otherwise
+        while type(otherwise) is Elif:
+            following = _ast.If(otherwise.test.emit(out), out.block(otherwise.body), [], **out.at(otherwise))
+            branch.orelse.append(following)
+            branch, otherwise = following, otherwise.otherwise
+        if otherwise is not None:
+            branch.orelse = out.block(otherwise)
+        return first
+
+
+class Elif(Form):
+    test: Form
+    body: Block
+    otherwise: Elif | Block | None
+
+
+class While(Form):
+    test: Form
+    body: Block
+    otherwise: Block | None
+
+    def emit(self, out: Emitter) -> stmt:
+        otherwise = out.block(self.otherwise) if self.otherwise else []
+        return _ast.While(self.test.emit(out), out.block(self.body), otherwise, **out.at(self))
+
+
+class For(Form):
+    targets: Form
+    values: Form
+    body: Block
+    otherwise: Block | None
+
+    def emit(self, out: Emitter) -> stmt:
+        values, targets = self.values.emit(out), self.targets.target(out, STORE)
+        body = out.block(self.body)
+        return _ast.For(targets, values, body, out.block(self.otherwise) if self.otherwise else [], **out.at(self))
+
+
+class Try(Form):
+    body: Block
+    handlers: tuple[Handler, ...]
+    otherwise: Block | None
+    final: Block | None
+
+    def emit(self, out: Emitter) -> stmt:
+        body = out.block(self.body)
+        for handler in self.handlers[:-1]:
+            if handler.kinds is None:
+                raise out.error(handler, "default 'except:' must be last")
+        handlers = [handler.emit(out) for handler in self.handlers]
+        otherwise = out.block(self.otherwise) if self.otherwise else []
+        return _ast.Try(body, handlers, otherwise, out.block(self.final) if self.final else [], **out.at(self))
+
+
+class Handler(Form):
+    """`except`; a bare one catches what is an Exception: interrupts and limits are none."""
+
+    kinds: Form | None
+    name: str | None
+    body: Block
+
+    def emit(self, out: Emitter) -> _ast.ExceptHandler:
+        at = out.at(self)
+        kinds = self.kinds.emit(out) if self.kinds else _ast.Name(".Exception", LOAD, **at)
+        name = self.name and out.bind(self.name, self)
+        return _ast.ExceptHandler(kinds, name, out.block(self.body), **at)
+
+
+class TryFinally(Form):
+    body: Block
+    final: Block
+
+    def emit(self, out: Emitter) -> stmt:
+        return _ast.Try(out.block(self.body), [], [], out.block(self.final), **out.at(self))
+
+
+class With(Form):
+    items: tuple[Form, ...]
+    body: Block
+
+    def emit(self, out: Emitter) -> stmt:
+        items = []
+        for item in self.items:
+            value, name = (item.value, item.name) if type(item) is WithItem else (item, None)
+            items.append(_ast.withitem(value.emit(out), name and name.target(out, STORE)))
+        return _ast.With(items, out.block(self.body), **out.at(self))
+
+
+class WithItem(Form):
+    value: Form
+    name: Form | None

@@ -1,0 +1,172 @@
+"""Functions, classes, lambdas and their parameters."""
+
+from __future__ import annotations
+
+import _ast
+from typing import TYPE_CHECKING
+
+from gradsh.lang.emitter import STORE
+from gradsh.lang.form import Form
+from gradsh.lang.forms.access import arguments
+
+if TYPE_CHECKING:
+    from _ast import expr, stmt
+
+    from gradsh.lang.emitter import Emitter
+
+
+class TypedName(Form):
+    name: str
+    annotation: Form
+
+
+class Parameter(Form):
+    name: str | TypedName
+    default: Form | None
+
+
+class LambdaParameter(Form):
+    name: str
+    default: Form | None
+
+
+class StarParameter(Form):
+    name: str | TypedName
+
+
+class LambdaStar(Form):
+    name: str
+
+
+class DoubleStarParameter(Form):
+    name: str | TypedName
+
+
+class LambdaDoubleStar(Form):
+    name: str
+
+
+class PositionalMark(Form):
+    pass
+
+
+class KeywordMark(Form):
+    pass
+
+
+def parameters(given: tuple[Form, ...] | None, out: Emitter) -> _ast.arguments:
+    """The parameters of a function, in the order that Python allows; defaults are evaluated outside it."""
+    positional_only: list[_ast.arg] = []
+    positional: list[_ast.arg] = []
+    keyword_only: list[_ast.arg] = []
+    defaults: list[expr] = []
+    keyword_defaults: list[expr | None] = []
+    star: _ast.arg | None = None
+    double_star: _ast.arg | None = None
+    starred: Form | None = None
+    for item in given or ():
+        kind = type(item)
+        if double_star is not None:
+            raise out.error(item, "arguments cannot follow var-keyword argument")
+        if kind is PositionalMark:
+            if starred is not None:
+                raise out.error(item, "/ must be ahead of *")
+            if positional_only:
+                raise out.error(item, "/ may appear only once")
+            if not positional:
+                raise out.error(item, "at least one argument must precede /")
+            positional_only, positional = positional, []
+        elif kind is KeywordMark or kind is StarParameter or kind is LambdaStar:
+            if starred is not None:
+                raise out.error(item, "* argument may appear only once")
+            starred = item
+            star = None if kind is KeywordMark else _argument(item, out)
+        elif kind is DoubleStarParameter or kind is LambdaDoubleStar:
+            double_star = _argument(item, out)
+        elif starred is not None:
+            keyword_only.append(_argument(item, out))
+            keyword_defaults.append(item.default and item.default.emit(out))
+        else:
+            if item.default is not None:
+                defaults.append(item.default.emit(out))
+            elif defaults:
+                raise out.error(item, "non-default argument follows default argument")
+            positional.append(_argument(item, out))
+    if type(starred) is KeywordMark and not keyword_only:
+        raise out.error(starred, "named arguments must follow bare *")
+    return _ast.arguments(positional_only, positional, star, keyword_only, keyword_defaults, double_star, defaults)
+
+
+def _argument(item: Form, out: Emitter) -> _ast.arg:
+    name = item.name.name if type(item.name) is TypedName else item.name
+    return _ast.arg(out.name(name, item), **out.at(item))
+
+
+class Lambda(Form):
+    kind = "lambda"
+    parameters: tuple[Form, ...] | None
+    value: Form
+
+    def emit(self, out: Emitter) -> expr:
+        made = parameters(self.parameters, out)
+        comprehensions, out.comprehensions = out.comprehensions, 0
+        out.definitions += 1
+        value = self.value.emit(out)
+        out.definitions -= 1
+        out.comprehensions = comprehensions
+        return _ast.Lambda(made, value, **out.at(self))
+
+
+class Function(Form):
+    """`def`; annotations are not evaluated."""
+
+    name: str
+    parameters: tuple[Form, ...] | None
+    result: Form | None
+    body: tuple[Form, ...] | None
+
+    def emit(self, out: Emitter, decorators: tuple[Form, ...] = ()) -> stmt:
+        before = [decorator.emit(out) for decorator in decorators]
+        made = parameters(self.parameters, out)
+        fields, out.fields = out.fields, None
+        out.definitions += 1
+        body = out.block(self.body)
+        out.definitions -= 1
+        out.fields = fields
+        name = out.bind(self.name, self)
+        return _ast.FunctionDef(name, made, body, before, None, None, type_params=[], **out.at(self))
+
+
+class Class(Form):
+    """`class`, with at most one base and no keywords; `.fields` holds the names annotated in it, if there are any."""
+
+    name: str
+    arguments: tuple[Form, ...] | None
+    body: tuple[Form, ...] | None
+
+    def emit(self, out: Emitter, decorators: tuple[Form, ...] = ()) -> stmt:
+        at = out.at(self)
+        before = [decorator.emit(out) for decorator in decorators]
+        bases, keywords = arguments(self.arguments, out)
+        if keywords:
+            raise out.error(self.arguments[-1], "a class takes no keywords, only a base")
+        if len(bases) > 1 or any(type(base) is _ast.Starred for base in bases):
+            raise out.error(self.arguments[-1], "a class takes at most one base")
+        outer = out.fields, out.class_name
+        out.fields, out.class_name = [], self.name
+        out.definitions += 1
+        body = out.block(self.body)
+        out.definitions -= 1
+        if out.fields:
+            names = _ast.Constant(tuple(out.fields), **at)
+            body.append(_ast.Assign([_ast.Name(".fields", STORE, **at)], names, **at))
+        out.fields, out.class_name = outer
+        return _ast.ClassDef(out.bind(self.name, self), bases, [], body, before, type_params=[], **at)
+
+
+class Decorated(Form):
+    decorators: tuple[Form, ...]
+    definition: Function | Class
+
+    def emit(self, out: Emitter) -> stmt:
+        return self.definition.emit(out, self.decorators)

@@ -1,0 +1,197 @@
+"""Statements on one line: expressions, assignments, and those of one word."""
+
+from __future__ import annotations
+
+import _ast
+from typing import TYPE_CHECKING
+
+from gradsh.lang.emitter import LOAD, STORE, Shown
+from gradsh.lang.form import Form
+from gradsh.lang.forms.access import Attribute, Slice, Subscript
+from gradsh.lang.forms.displays import List, Tuple
+from gradsh.lang.forms.operators import BINARY, GUARDED
+from gradsh.lang.forms.strings import Strings
+from gradsh.lang.forms.values import Name
+
+if TYPE_CHECKING:
+    from _ast import expr, stmt
+
+    from gradsh.lang.emitter import Emitter
+
+DELETE = _ast.Del()
+# What an `=` after it may have been meant to compare.
+_COMPARABLE = frozenset(
+    ("expression", "function call", "literal", "f-string expression", "ellipsis", "dict literal", "set display", "yield expression")
+)
+
+
+class ExpressionStatement(Form):
+    value: Form
+
+    def emit(self, out: Emitter) -> stmt:
+        at = out.at(self)
+        value = self.value.emit(out)
+        if out.echo and not out.definitions and not self.is_heading(out):
+            number = len(out.shown)
+            out.shown.append(Shown(out.source, self.value, self.value.name if type(self.value) is Name else None))
+            value = out.helper(".show", (value, _ast.Constant(number, **at)), at)
+        return _ast.Expr(value, **at)
+
+
+    def is_text(self) -> bool:
+        return type(self.value) is Strings and not self.value.has_fields()
+
+    def is_heading(self, out: Emitter) -> bool:
+        """Whether this is the string that opens a file, which says what it is about."""
+        return self.is_text() and self is out.first_statement and not out.source.name.startswith("<")
+
+
+class Assign(Form):
+    """Targets, and last the value."""
+
+    parts: tuple[Form, ...]
+
+    def emit(self, out: Emitter) -> stmt:
+        *targets, value = self.parts
+        first = targets[0]
+        if len(targets) == 1 and first.kind in _COMPARABLE:
+            raise out.error(first, f"cannot assign to {first.kind} here. Maybe you meant '==' instead of '='?")
+        return _ast.Assign([target.target(out, STORE) for target in targets], value.emit(out), **out.at(self))
+
+
+class Augmented(Form):
+    """`a += b` and its like. What has a guard is `a = .ipow(a, b)`, or for an item a call that evaluates a's parts once."""
+
+    place: Form
+    operator: str
+    value: Form
+
+    def emit(self, out: Emitter) -> stmt:
+        place, operator, at = self.place, self.operator[:-1], out.at(self)
+        kind = type(place)
+        if kind is not Name and kind is not Attribute and kind is not Subscript:
+            raise out.error(place, f"'{place.kind}' is an illegal expression for augmented assignment")
+        helper = "caret" if operator == "^" and out.shell else GUARDED.get(operator)
+        if helper is None:
+            return _ast.AugAssign(place.target(out, STORE), BINARY[operator], self.value.emit(out), **at)
+        if kind is Name:
+            result = out.helper(f".i{helper}", (place.emit(out), self.value.emit(out)), at)
+            return _ast.Assign([place.target(out, STORE)], result, **at)
+        item = place.target(out, STORE)
+        index = self.index_value(item.slice, out)
+        pending = out.helper(f".i{helper}_item", (item.value, index), out.at(place))
+        return _ast.Expr(_ast.Call(pending, [self.value.emit(out)], [], **at), **at)
+
+    def index_value(self, index: expr, out: Emitter) -> expr:
+        """A subscript's index as a value that can be passed: slices are made by a call."""
+        at = out.at(self.place)
+        if type(index) is _ast.Slice:
+            parts = [part or _ast.Constant(None, **at) for part in (index.lower, index.upper, index.step)]
+            return out.helper(".slice", parts, at)
+        if type(index) is _ast.Tuple:
+            return _ast.Tuple([self.index_value(part, out) for part in index.elts], LOAD, **at)
+        return index
+
+
+class Annotated(Form):
+    """`x: T = value`; what is annotated is not evaluated, and in a class the names are kept in order, for @dataclass."""
+
+    place: Form
+    annotation: Form
+    value: Form | None
+
+    def emit(self, out: Emitter) -> stmt | list[stmt]:
+        place = self.place
+        if type(place) not in (Name, Attribute, Subscript):
+            if type(place) in (Tuple, List):
+                raise out.error(place, f"only single target (not {place.kind}) can be annotated")
+            raise out.error(place, "illegal target for annotation")
+        if out.fields is not None and type(place) is Name and not self.is_class_variable(out):
+            if place.name not in out.fields:
+                out.fields.append(place.name)
+        if self.value is None:
+            return []
+        return _ast.Assign([place.target(out, STORE)], self.value.emit(out), **out.at(self))
+
+    def is_class_variable(self, out: Emitter) -> bool:
+        text = out.source.text[self.annotation.start : self.annotation.end]
+        return text.split("[")[0].rpartition(".")[2] == "ClassVar"
+
+
+class Delete(Form):
+    targets: Form
+
+    def emit(self, out: Emitter) -> stmt:
+        places = self.targets.items if type(self.targets) is Tuple else (self.targets,)
+        return _ast.Delete([place.target(out, DELETE) for place in places], **out.at(self))
+
+
+class Pass(Form):
+    def emit(self, out: Emitter) -> stmt:
+        return _ast.Pass(**out.at(self))
+
+
+class Break(Form):
+    def emit(self, out: Emitter) -> stmt:
+        return _ast.Break(**out.at(self))
+
+
+class Continue(Form):
+    def emit(self, out: Emitter) -> stmt:
+        return _ast.Continue(**out.at(self))
+
+
+class Return(Form):
+    value: Form | None
+
+    def emit(self, out: Emitter) -> stmt:
+        return _ast.Return(self.value and self.value.emit(out), **out.at(self))
+
+
+class Raise(Form):
+    error: Form | None
+    cause: Form | None
+
+    def emit(self, out: Emitter) -> stmt:
+        return _ast.Raise(self.error and self.error.emit(out), self.cause and self.cause.emit(out), **out.at(self))
+
+
+class Assert(Form):
+    test: Form
+    message: Form | None
+
+    def emit(self, out: Emitter) -> stmt:
+        return _ast.Assert(self.test.emit(out), self.message and self.message.emit(out), **out.at(self))
+
+
+class Global(Form):
+    names: tuple[str, ...]
+
+    def emit(self, out: Emitter) -> stmt:
+        return _ast.Global([out.bind_global(name, self) for name in self.names], **out.at(self))
+
+
+class Nonlocal(Form):
+    names: tuple[str, ...]
+
+    def emit(self, out: Emitter) -> stmt:
+        return _ast.Nonlocal([out.name(name, self) for name in self.names], **out.at(self))
+
+
+class Yielded(Form):
+    kind = "yield expression"
+    value: Form | None
+
+    def emit(self, out: Emitter) -> expr:
+        return _ast.Yield(self.value and self.value.emit(out), **out.at(self))
+
+
+class YieldedFrom(Form):
+    kind = "yield expression"
+    value: Form
+
+    def emit(self, out: Emitter) -> expr:
+        return _ast.YieldFrom(self.value.emit(out), **out.at(self))
+
+
+__all__ = ["Slice"]

@@ -1,0 +1,360 @@
+"""Text into tokens: names, numbers, strings, indentation, the insides of f-strings and the words of commands."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gradsh.lang.mishaps import Mishap
+    from gradsh.lang.tables import Tables
+
+    # (type, start, end, text). A literal's type is what it looks like: ("(", 4, 5, "("). The text of an ERROR is what
+    # is wrong, unless the lexer is tolerant. Layout tokens have no text, and end where the token before them does.
+    Token = tuple[str, int, int, "str | Mishap"]
+
+# After these a `:` begins a command: nothing else can stand there.
+_STARTS = frozenset(("_NEWLINE", "_INDENT", "_DEDENT", ";", ":"))
+# Tokens that an operand can end with: after one of them, a word of a command is a word.
+_OPERAND_ENDS = frozenset(("NAME", "NUMBER", "STRING", "_F_STRING_END", "PATH", ")", "]", "}", "None", "True", "False", "..."))
+_CLOSERS = {")": "(", "]": "[", "}": "{"}
+_VALUE_WORDS = ("None", "True", "False")
+
+
+class _Field:
+    """An open replacement field of an f-string, and where to go on when it closes."""
+
+    __slots__ = ("in_format", "outer", "quote", "raw", "start")
+
+    def __init__(self, quote: str, raw: bool, start: int, in_format: bool) -> None:
+        self.quote, self.raw, self.start, self.in_format = quote, raw, start, in_format
+
+
+class Lexer:
+    """The tokens of a text, by the regular expressions of the grammar's terminals."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.match = re.compile(tables.pattern).match
+        self.kinds = tables.kinds
+        self.soft = tables.soft
+        self.words = {word: kind for word, kind in tables.words.items() if word not in tables.soft}
+        self.contextual = tables.contextual
+
+    def tokens(
+        self, text: str, caret_power: bool = True, tolerant: bool = False, skipped: list[tuple[int, int]] | None = None
+    ) -> list[Token]:
+        """All tokens of `text`, ended by `$END`, or by an ERROR token at the first thing that is no token.
+
+        `caret_power`: `^` is power. `tolerant`: an ERROR token holds the text that is wrong, and the lexer goes on.
+        `skipped` takes the places of lines for another program (`%magic`, `!command`).
+        """
+        return _Run(self, text, caret_power, tolerant, [] if skipped is None else skipped).tokens
+
+
+class _Run:
+    """One pass over one text."""
+
+    def __init__(self, lexer: Lexer, text: str, caret_power: bool, tolerant: bool, skipped: list[tuple[int, int]]) -> None:
+        self.lexer, self.text, self.caret_power, self.tolerant, self.skipped = lexer, text, caret_power, tolerant, skipped
+        self.tokens: list[Token] = []
+        # Open brackets: (character, where, the f-string field it opens or None).
+        self.brackets: list[tuple[str, int, _Field | None]] = []
+        # Width of each open block, with tabs to the next multiple of eight and with tabs as one: they must agree.
+        self.indents: list[tuple[int, int]] = [(0, 0)]
+        self.command = False
+        self.scan()
+
+    def scan(self) -> None:
+        """The main loop; what is rare is in methods of its own."""
+        text, tokens, brackets = self.text, self.tokens, self.brackets
+        push, match, words = tokens.append, self.lexer.match, self.lexer.words
+        kinds = self.lexer.kinds
+        position = self.first_line()
+        last = len(text)
+        while True:
+            found = match(text, position)
+            index = found.lastindex
+            if index is None:
+                position = self.other(found.end())
+                if position < 0:
+                    return
+                continue
+            start, end = found.span(index)
+            kind = kinds[index]
+            word = found[index]
+            if kind == "NAME":
+                if self.command and not brackets:
+                    kind = self.command_word(word, end)
+                else:
+                    kind = words.get(word, "NAME")
+                if kind == "NAME" and not word.isascii():
+                    word = fold(word)
+                push((kind, start, end, word))
+                if kind == "to" and self.command and not brackets:
+                    end = self.path(end)
+            elif not kind:
+                if word in "([{":
+                    brackets.append((word, start, None))
+                    push((word, start, end, word))
+                elif word in ")]}":
+                    end = self.close(word, start, end)
+                    if end < 0:
+                        return
+                elif word == ":" or word == ":=":
+                    end = self.colon(word, start, end)
+                elif self.command and not brackets:
+                    end = self.command_operator(word, start, end)
+                else:
+                    push(("CARET_POWER" if word == "^" and self.caret_power else word, start, end, word))
+            elif kind == "_NEWLINE":
+                if not brackets and not self.newline(start, end, last):
+                    return
+            elif kind == "F_STRING_START":
+                push((kind, start, end, word))
+                quote = word.lstrip("fFrR")
+                end = self.f_string(end, quote, len(word) - len(quote) == 2, start, False)
+                if end < 0:
+                    return
+            else:
+                push((kind, start, end, word))
+            position = end
+
+    # ------------------------------------------------------------------------------------------------------ layout
+
+    def first_line(self) -> int:
+        """Skip blank lines and comments before the first statement, which must not be indented."""
+        found = re.compile(r"(?:[ \t\f]*(?:#[^\n]*)?\n)*([ \t\f]*)").match(self.text)
+        assert found is not None
+        end = found.end()
+        if found[1].lstrip("\f") and self.text[end : end + 1] not in ("", "#", "\\"):
+            self.indents.append(_width(found[1]))
+            self.tokens.append(("_INDENT", end, end, ""))
+        return end
+
+    def newline(self, start: int, end: int, last: int) -> bool:
+        """End a statement, and open or close blocks by the indentation that follows."""
+        tokens = self.tokens
+        before = tokens[-1][2] if tokens else start
+        self.command = False
+        if tokens and tokens[-1][0] not in ("_NEWLINE", "_INDENT", "_DEDENT"):
+            tokens.append(("_NEWLINE", start, before, ""))
+        if end == last:
+            return True
+        white = self.text[self.text.rindex("\n", 0, end) + 1 : end]
+        width = (len(white), len(white)) if white.isspace() and "\t" not in white and "\f" not in white else _width(white)
+        indents = self.indents
+        if width == indents[-1]:
+            return True
+        if width[0] > indents[-1][0] and width[1] > indents[-1][1]:
+            indents.append(width)
+            tokens.append(("_INDENT", end, before, ""))
+            return True
+        while width[0] < indents[-1][0]:
+            indents.pop()
+            tokens.append(("_DEDENT", end, before, ""))
+        if width == indents[-1] or self.tolerant:
+            return True
+        if width[0] > indents[-1][0]:
+            self.mishap("unindent", end)
+        else:
+            self.mishap("tabs", end)
+        return False
+
+    def finish(self) -> int:
+        """The end of the text: close what indentation opened."""
+        tokens = self.tokens
+        last = len(self.text)
+        before = tokens[-1][2] if tokens else 0
+        if not self.tolerant and "\\" in self.text[before:] and self.continued(before):
+            return self.mishap("continuation", self.text.rindex("\\"))
+        if not self.brackets:
+            if tokens and tokens[-1][0] not in ("_NEWLINE", "_INDENT", "_DEDENT"):
+                tokens.append(("_NEWLINE", last, before, ""))
+            tokens.extend([("_DEDENT", last, before, "")] * (len(self.indents) - 1))
+        tokens.append(("$END", last, before, ""))
+        return -1
+
+    def continued(self, before: int) -> bool:
+        """Whether the text stops after a backslash that continues its last line."""
+        return re.compile(r"(?:[ \t\f]|#[^\n]*\n|\n)*\\\n?[ \t\f]*\Z").match(self.text, before) is not None
+
+    # ---------------------------------------------------------------------------------------------------- brackets
+
+    def close(self, word: str, start: int, end: int) -> int:
+        """A closing bracket; one that ends a field of an f-string goes on with the string's text."""
+        brackets = self.brackets
+        if not brackets or brackets[-1][0] != _CLOSERS[word]:
+            if not self.tolerant:
+                return self.mishap("unmatched", start)
+            self.tokens.append(("ERROR", start, end, word))
+            return end
+        field = brackets.pop()[2]
+        self.tokens.append((word, start, end, word))
+        if field is None:
+            return end
+        return self.f_string(end, field.quote, field.raw, field.start, field.in_format)
+
+    def colon(self, word: str, start: int, end: int) -> int:
+        """A colon: of a block, slice, pair or annotation; the start of a command; or of a field's format."""
+        tokens, brackets = self.tokens, self.brackets
+        field = brackets[-1][2] if brackets else None
+        if field is not None:
+            tokens.append((":", start, start + 1, ":"))
+            return self.f_string(start + 1, field.quote, field.raw, field.start, True)
+        begins = word == ":" and not brackets and (not tokens or tokens[-1][0] in _STARTS)
+        tokens.append((word, start, end, word))
+        return self.command_name(end) if begins else end
+
+    # ---------------------------------------------------------------------------------------------------- commands
+
+    def command_name(self, position: int) -> int:
+        """The name after a command's colon, which any word can be, and a word that stands alone after it."""
+        self.command = True
+        found = re.compile(r"[ \t]*([^\W\d]\w*)(?:[ \t]+([^\W\d]\w*)(?=[ \t]*(?:[;#\n]|\Z)))?").match(self.text, position)
+        if found is None:
+            return position
+        self.tokens.append(("NAME", found.start(1), found.end(1), found[1]))
+        if found[2] is None or found[2] in _VALUE_WORDS:
+            return found.end(1)
+        self.tokens.append(("NAME", found.start(2), found.end(2), fold(found[2])))
+        return found.end(2)
+
+    def command_word(self, word: str, end: int) -> str:
+        """The type of a word outside brackets in a command: `of`, `wrt` … are words between operands, else names."""
+        tokens = self.tokens
+        if word not in self.lexer.soft:
+            return self.lexer.words.get(word, "NAME")
+        found = re.compile(r"[ \t]*(==|[^\n]?)").match(self.text, end)
+        follows = found[1] if found else ""
+        if follows == "=":
+            return "NAME"
+        if len(tokens) > 1 and tokens[-2][0] == ":" and tokens[-2][2] <= tokens[-1][1] and self.is_name_of_command():
+            return "NAME" if follows in ("", "==") or follows in ",.;#+*/%@<>!&|^)" else word
+        return word if tokens[-1][0] in _OPERAND_ENDS else "NAME"
+
+    def is_name_of_command(self) -> bool:
+        """Whether the last token is the name after a command's colon."""
+        return len(self.tokens) == 2 or self.tokens[-3][0] in _STARTS
+
+    def command_operator(self, word: str, start: int, end: int) -> int:
+        """An operator outside brackets in a command: the end of it, or the start of a path such as `~/x` or `../x`."""
+        tokens = self.tokens
+        if word == ";":
+            self.command = False
+        elif word in ("~", ".", "..", "/") and (tokens[-1][0] not in _OPERAND_ENDS or self.is_name_of_command()):
+            if re.compile(r"(?:~|\.\.?)?/").match(self.text, start):
+                return self.path(start)
+        tokens.append(("CARET_POWER" if word == "^" and self.caret_power else word, start, end, word))
+        return end
+
+    def path(self, position: int) -> int:
+        """A bare path at or after `position`; a quoted one is a string."""
+        found = re.compile("[ \t]*(" + self.lexer.contextual["PATH"] + ")").match(self.text, position)
+        if found is None:
+            return position
+        self.tokens.append(("PATH", found.start(1), found.end(1), found[1]))
+        return found.end(1)
+
+    # --------------------------------------------------------------------------------------------------- f-strings
+
+    def f_string(self, position: int, quote: str, raw: bool, opened: int, in_format: bool) -> int:
+        """The text of an f-string from `position` on, to its end or to the next field, which the main loop reads."""
+        text, tokens = self.text, self.tokens
+        search = re.compile(r"""[\\{}"'\n]""").search
+        here = position
+        while True:
+            found = search(text, here)
+            if found is None:
+                return self.unterminated(opened, position, quote)
+            here = found.start()
+            char = found[0]
+            if char == "\\":
+                named = not raw and re.compile(r"\\N\{[^{}\n]*\}").match(text, here)
+                if named:
+                    here = named.end()
+                else:
+                    here += 1 if text[here + 1 : here + 2] in "{}" else 2
+            elif char == "\n":
+                if len(quote) == 1:
+                    return self.unterminated(opened, position, quote)
+                here += 1
+            elif char in "{}":
+                doubled = text[here + 1 : here + 2] == char and not in_format
+                if doubled:
+                    here += 2
+                    continue
+                if here > position:
+                    tokens.append(("F_STRING_TEXT", position, here, text[position:here]))
+                if char == "{":
+                    tokens.append(("{", here, here + 1, "{"))
+                    self.brackets.append(("{", here, _Field(quote, raw, opened, in_format)))
+                    return here + 1
+                if in_format:
+                    return self.close("}", here, here + 1)
+                if not self.tolerant:
+                    return self.mishap("single brace", here)
+                tokens.append(("ERROR", here, here + 1, "}"))
+                here = position = here + 1
+            elif text.startswith(quote, here):
+                if in_format and not self.tolerant:
+                    return self.mishap("open field", self.brackets[-1][1])
+                if in_format:
+                    self.brackets.pop()
+                if here > position:
+                    tokens.append(("F_STRING_TEXT", position, here, text[position:here]))
+                tokens.append(("_F_STRING_END", here, here + len(quote), quote))
+                return here + len(quote)
+            else:
+                here += 1
+
+    def unterminated(self, opened: int, position: int, quote: str) -> int:
+        """An f-string without an end."""
+        if not self.tolerant:
+            return self.mishap("string", opened)
+        while self.brackets and self.brackets[-1][2] is not None and self.brackets[-1][2].start == opened:
+            self.brackets.pop()
+        end = len(self.text) if len(quote) == 3 else self.text.find("\n", position)
+        end = len(self.text) if end < 0 else end
+        self.tokens.append(("ERROR", position, end, self.text[position:end]))
+        return end
+
+    # ------------------------------------------------------------------------------------------------------ errors
+
+    def other(self, position: int) -> int:
+        """What the regular expression does not know: the end, the `!r` of a field, or an error."""
+        text = self.text
+        if position == len(text):
+            return self.finish()
+        if text[position] == "!" and self.brackets and self.brackets[-1][2] is not None:
+            found = re.compile(self.lexer.contextual["CONVERSION"]).match(text, position)
+            assert found is not None
+            self.tokens.append(("CONVERSION", position, found.end(), found[0]))
+            return found.end()
+        if not self.tolerant:
+            return self.mishap("character", position)
+        found = re.compile(r"""[rRbBuUfF]{0,2}(?:\"\"\"|''')[\s\S]*|[rRbBuUfF]{0,2}["'][^\n]*|\w+|[^\w"'\n]""").match(text, position)
+        end = found.end() if found else position + 1
+        self.tokens.append(("ERROR", position, end, text[position:end]))
+        return end
+
+    def mishap(self, what: str, position: int) -> int:
+        """Stop with an ERROR token that says what is wrong at `position`."""
+        from gradsh.lang.mishaps import mishap
+
+        self.tokens.append(("ERROR", position, position, mishap(what, self.text, position, self.brackets)))
+        return -1
+
+
+def fold(name: str) -> str:
+    """A name in the form that Python compares names in (NFKC)."""
+    if name.isascii():
+        return name
+    import unicodedata
+
+    return unicodedata.normalize("NFKC", name)
+
+
+def _width(white: str) -> tuple[int, int]:
+    """The width of indentation with tabs to the next multiple of eight, and with tabs as one; a form feed starts again."""
+    white = white.rpartition("\f")[2]
+    return len(white.expandtabs(8)), len(white)

@@ -1,0 +1,47 @@
+"""Which `__names__` a program may use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gradsh.lang.emitter import Emitter
+    from gradsh.lang.form import Form
+
+_BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift"
+# Methods that a class may define, and that may be called by name.
+METHODS = frozenset(
+    f"__{name}__"
+    for name in (
+        "init call repr str len getitem setitem delitem contains iter next enter exit bool hash post_init"
+        " eq ne lt le gt ge neg pos abs invert round int float index divmod rdivmod reversed"
+        f" {_BINARY} r{_BINARY.replace(' ', ' r')} i{_BINARY.replace(' ', ' i')}"
+    ).split()
+)
+# What may be read besides.
+READABLE = METHODS | {"__name__", "__class__", "__version__", "__doc__"}
+# Bare names: `__class__` is no variable.
+VARIABLES = METHODS | {"__name__", "__version__", "__doc__"}
+
+
+def is_closed(name: str) -> bool:
+    """Whether an attribute's name is one of Python's own that programs have no access to."""
+    return name.startswith("__") and name.endswith("__") and name not in READABLE
+
+
+def check_name(name: str, form: Form, out: Emitter) -> str:
+    """A variable's name that starts with `__`: refused with its name if it is closed."""
+    if name.endswith("__") and name not in VARIABLES:
+        raise out.error(form, f"the name {name} is not available", _hint(name))
+    return name
+
+
+def check_attribute(name: str, form: Form, out: Emitter) -> str:
+    """An attribute's name that starts with `__`, likewise."""
+    if is_closed(name):
+        raise out.error(form, f"the attribute {name} is not available", _hint(name))
+    return name
+
+
+def _hint(name: str) -> str | None:
+    return {"__dict__": "dir(x)", "__file__": "args", "__class__": "type(x)"}.get(name)

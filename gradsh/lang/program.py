@@ -1,0 +1,180 @@
+"""Source text to a program that can run: parse, emit, compile."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import TYPE_CHECKING
+
+from gradsh.fault import fault
+from gradsh.lang.source import Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+    from typing import Literal
+
+    from gradsh.lang.commands import CommandCall, Resolver
+    from gradsh.lang.emitter import Shown
+    from gradsh.lang.form import Form
+    from gradsh.lang.lexer import Lexer, Token
+    from gradsh.lang.parser import Parser
+
+    Dialect = Literal["shell", "torch"]
+
+# How deeply expressions can nest on every Python; most go on to several thousand levels.
+DEEPEST = 1000
+# For trees that are deeper than usual: Python frames, and bytes of C stack (CPython's compiler takes up to some
+# kilobytes a level).
+_FRAMES, _STACK = 50_000, 256 << 20
+
+
+class Program:
+    """A compiled text.
+
+    `shown[n]` and `commands[n]` are what `.show(value, n)` and `.command(n, values)` refer to, `statements[n]` the place
+    of the statement after `.statement(n)`. `free_names`: names that the program reads from its outermost scopes, with
+    the place where each is first read; `assigned`: names that it binds at module level.
+    """
+
+    __slots__ = ("assigned", "code", "commands", "forms", "free_names", "shown", "source", "statements")
+
+    source: Source
+    forms: tuple[Form, ...]
+    code: CodeType
+    shown: list[Shown]
+    commands: list[CommandCall]
+    statements: list[Span]
+    free_names: dict[str, Span]
+    assigned: set[str]
+
+
+def parse_program(source: Source, dialect: Dialect = "shell") -> tuple[Form, ...]:
+    """The forms of a text's statements; a SyntaxError fault where it is wrong, `Incomplete` where it stops too early."""
+    from gradsh.lang.parser import Unexpected
+
+    lexer, parser = _language()
+    tokens = lexer.tokens(source.text, dialect == "shell", skipped=source.skipped)
+    try:
+        forms: tuple[Form, ...] = parser.parse(tokens)
+    except Unexpected as unexpected:
+        from gradsh.lang.syntax import syntax_error
+
+        error = syntax_error(source, tokens, unexpected)
+    else:
+        return forms
+    raise error
+
+
+def compile_program(
+    source: Source,
+    *,
+    dialect: Dialect = "shell",
+    echo: bool = True,
+    hooks: bool = False,
+    signatures: Resolver | None = None,
+) -> Program:
+    """A text as code. Faults: SyntaxError and its kinds, `Incomplete`, CommandError, RecursionError.
+
+    `echo`: the value of an expression statement outside functions goes to `.show(value, number)`. `hooks`:
+    `.statement(number)` is called before every statement. `signatures`: says how a command takes its arguments.
+    """
+    forms = parse_program(source, dialect)
+
+    def emit() -> Program:
+        return _emitted(source, forms, dialect, echo, hooks, signatures)
+
+    try:
+        return emit()
+    except RecursionError:
+        pass
+    return _with_room(emit, source, forms)
+
+
+def _emitted(
+    source: Source, forms: tuple[Form, ...], dialect: Dialect, echo: bool, hooks: bool, signatures: Resolver | None
+) -> Program:
+    from _ast import Module
+
+    from gradsh.lang.emitter import Emitter
+
+    out = Emitter(source, dialect == "shell", echo, hooks, signatures)
+    tree = Module(out.block(forms), [])
+    program = Program()
+    try:
+        program.code = compile(tree, source.filename, "exec", 0, True, 0)
+    except SyntaxError as error:
+        raise _at_place(error, source) from None
+    program.source, program.forms = source, forms
+    program.shown, program.commands, program.statements = out.shown, out.commands, out.statements
+    used = _names_used(program.code)
+    program.free_names = {name: source.span(*place) for name, place in out.reads.items() if name in used}
+    program.assigned = out.assigned
+    return program
+
+
+def _with_room(emit: Callable[[], Program], source: Source, forms: tuple[Form, ...]) -> Program:
+    """Do it again in a thread with a large stack; a fault if that is not enough either."""
+    import threading
+
+    made: list[Program] = []
+    wrong: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            made.append(emit())
+        except BaseException as error:
+            wrong.append(error)
+
+    size, limit = threading.stack_size(_STACK), sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(max(limit, _FRAMES))
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    except RuntimeError as error:
+        # No room for the stack.
+        wrong.append(RecursionError(str(error)))
+    finally:
+        threading.stack_size(size)
+        sys.setrecursionlimit(limit)
+    if made:
+        return made[0]
+    if not isinstance(wrong[0], RecursionError):
+        raise wrong[0]
+    span = source.span(forms[0].start, forms[-1].end)
+    raise fault(RecursionError, f"expression nested too deeply (limit {DEEPEST})", span=span)
+
+
+def _at_place(error: SyntaxError, source: Source) -> BaseException:
+    """What Python's compiler finds wrong with the tree (`return` outside a function …), as a fault with its place."""
+    line, column = error.lineno or 1, error.offset or 1
+    end_line, end_column = error.end_lineno or line, error.end_offset or column
+    return fault(type(error), error.msg, span=Span(source, line, column, end_line, end_column))
+
+
+def _names_used(code: CodeType) -> set[str]:
+    """All names that code and the functions in it look up outside functions; helpers have attributes, we have none."""
+    used: set[str] = set()
+    waiting = [code]
+    while waiting:
+        code = waiting.pop()
+        used.update(code.co_names)
+        waiting += [constant for constant in code.co_consts if type(constant) is type(code)]
+    return used
+
+
+@cache
+def _language() -> tuple[Lexer, Parser]:
+    from gradsh.lang.forms import FORMS
+    from gradsh.lang.lexer import Lexer
+    from gradsh.lang.parser import Parser
+    from gradsh.lang.tables import load
+
+    tables = load()
+    return Lexer(tables), Parser(tables, FORMS)
+
+
+def tokens(text: str, tolerant: bool = True, dialect: Dialect = "shell") -> list[Token]:
+    """The tokens of a text, (type, start, end, text) each: for highlighting and completion."""
+    return _language()[0].tokens(text, dialect == "shell", tolerant)
