@@ -15,6 +15,7 @@ from typing import Any
 
 from gradsh.engine.op import OPS, Op
 from gradsh.engine.tensor import Tensor
+from gradsh.ops.arguments import checked
 
 PLACES = (
     "torch", "Tensor", "F", "linalg", "special", "autograd", "autograd.functional", "autograd.function", "autograd.graph",
@@ -41,27 +42,36 @@ def function(
     at: tuple[str, ...] = ("torch", "Tensor"),
     example: str | None = None,
     inplace: bool = False,
+    overloads: tuple[str, ...] = (),
+    python: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function composed of ops. Its name is the Python name without a trailing `_of` or underscore mark."""
+    """Register a function composed of ops. Its name is the Python name without a trailing `_of` or underscore mark.
+
+    overloads: PyTorch's signatures as its TypeErrors list them, where it has more than one.
+    python: PyTorch's own is written in Python, so a call that does not fit it raises Python's error; None: so are F's.
+    """
 
     def register(target: Callable[..., Any]) -> Callable[..., Any]:
         label = name or target.__name__
         target.__name__ = label
-        add(Entry(label, target, at, (target.__doc__ or "").strip(), example, None), inplace)
+        add(Entry(label, target, at, (target.__doc__ or "").strip(), example, None), inplace, overloads, python)
         return target
 
     return register
 
 
-def add(entry: Entry, inplace: bool = False) -> None:
+def add(entry: Entry, inplace: bool = False, overloads: tuple[str, ...] = (), python: bool | None = None) -> None:
     """Put a function where it is found."""
     ENTRIES[entry.name] = entry
     for place in entry.at:
         space, _, name = place.partition(":")
         name = name or entry.name
-        NAMESPACES[space][name] = entry.target
+        target = entry.target
+        if not python and (python is False or space in ("torch", "Tensor", "linalg", "special")):
+            target = checked(target, entry.name, method=space == "Tensor", overloads=overloads)
+        NAMESPACES[space][name] = target
         if space == "Tensor":
-            setattr(Tensor, name, entry.target)
+            setattr(Tensor, name, target)
             if inplace:
                 add_inplace(name, entry.target)
 
