@@ -16,7 +16,7 @@ class Source:
     `lines` are the lines as the user sees them; columns count from there.
     """
 
-    __slots__ = ("_lines", "_starts", "given", "id", "margins", "name", "skipped", "text")
+    __slots__ = ("_lines", "_starts", "given", "id", "library", "margins", "name", "skipped", "text")
 
     registry: ClassVar[dict[str, Source]] = {}
 
@@ -25,7 +25,7 @@ class Source:
             text = text[1:]
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
-        self.name, self.id, self.given = name, number, text
+        self.name, self.id, self.given, self.library = name, number, text, False
         self.text = text
         # Width of the prompt that was taken off, by line.
         self.margins: dict[int, int] = {}
@@ -39,9 +39,10 @@ class Source:
             self.text, self.margins = without_prompts(text)
 
     @classmethod
-    def add(cls, name: str, text: str) -> Source:
-        """Register a text; code compiled from it has its `filename`."""
+    def add(cls, name: str, text: str, *, library: bool = False) -> Source:
+        """Register a text; code compiled from it has its `filename`. `library`: it is gradsh's own, not the user's."""
         source = cls(name, text, len(cls.registry) + 1)
+        source.library = library
         cls.registry[source.filename] = source
         return source
 
@@ -52,7 +53,8 @@ class Source:
 
     @property
     def filename(self) -> str:
-        return f"<gradsh:{self.id}>"
+        """What its code objects have as `co_filename`: the engine knows the user's code by the `<` in front."""
+        return f"gradsh:{self.id}" if self.library else f"<gradsh:{self.id}>"
 
     @property
     def starts(self) -> list[int]:
