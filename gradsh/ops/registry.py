@@ -15,7 +15,7 @@ from typing import Any
 
 from gradsh.engine.op import OPS, Op
 from gradsh.engine.tensor import Tensor
-from gradsh.ops.arguments import checked
+from gradsh.ops.calls import checked
 
 PLACES = (
     "torch", "Tensor", "F", "linalg", "special", "autograd", "autograd.functional", "autograd.function", "autograd.graph",

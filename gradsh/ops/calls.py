@@ -1,0 +1,141 @@
+"""Calls whose arguments do not fit: numpy's names for them, which PyTorch takes too, and PyTorch's TypeErrors.
+
+The usual call costs nothing but a frame; what is here runs when a call has failed. The wording follows
+`torch/csrc/utils/python_arg_parser.cpp`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradsh.engine.op import OPS
+from gradsh.engine.tensor import Tensor
+from gradsh.fault import fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+
+
+class Unfit(TypeError):
+    """Raised inside a function for an argument of a wrong type; `checked` makes PyTorch's error of it."""
+
+    def __init__(self, argument: str, wanted: str, value: Any) -> None:
+        super().__init__(f"argument '{argument}' must be {wanted}, not {type(value).__name__}")
+        self.argument, self.wanted, self.value = argument, wanted, value
+
+
+def operand(value: Any, argument: str = "input") -> Tensor:
+    """An argument of a `checked` function as a tensor: lists and numbers where the shell's defaults allow them."""
+    if isinstance(value, Tensor):
+        return value
+    from gradsh.engine.state import state
+
+    if state.lists and isinstance(value, list | tuple | float | int):
+        from gradsh.engine.create import tensor
+
+        return tensor(value)
+    raise Unfit(argument, "Tensor", value)
+
+
+def in_type(input: Any, dtype: Any) -> Tensor:
+    """The operand of a reduction as a tensor, in the element type asked for."""
+    if not isinstance(input, Tensor):
+        input = operand(input)
+    if dtype is None or dtype is input.dtype:
+        return input
+    if not hasattr(dtype, "category"):
+        raise Unfit("dtype", "torch.dtype", dtype)
+    return OPS["to_dtype"](input, dtype=dtype)  # type: ignore[no-any-return]
+
+
+def checked(target: Callable[..., Any], name: str, *, method: bool = False, overloads: tuple[str, ...] = ()) -> Callable[..., Any]:
+    """A function that takes numpy's names of arguments too, and whose TypeErrors are PyTorch's.
+
+    overloads: PyTorch's signatures as its error lists them, where it has more than one.
+    """
+
+    def call(*args: Any, **settings: Any) -> Any:
+        try:
+            return target(*args, **settings)
+        except TypeError as error:
+            unfit = error.__class__ is Unfit
+            if not unfit and (error.__traceback__ is None or error.__traceback__.tb_next is not None):
+                raise
+            failed = error
+        return _again(target, name, method, overloads, args, settings, failed)
+
+    call.__name__ = name
+    call.__doc__ = target.__doc__
+    call.__wrapped__ = target  # type: ignore[attr-defined]
+    return call
+
+
+def _again(
+    target: Callable[..., Any],
+    name: str,
+    method: bool,
+    overloads: tuple[str, ...],
+    args: tuple[Any, ...],
+    settings: dict[str, Any],
+    error: TypeError,
+) -> Any:
+    code = target.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    renamed = {NUMPY_NAMES.get(key, key) if key not in known else key: value for key, value in settings.items()}
+    if len(renamed) == len(settings) and renamed.keys() != settings.keys() and all(key in known for key in renamed):
+        return checked(target, name, method=method, overloads=overloads)(*args, **renamed)
+    given = args[1:] if method else args
+    if overloads:
+        raise invalid_combination(name, given, settings, overloads, method)
+    if isinstance(error, Unfit):
+        place = ""
+        if error.argument not in settings and error.argument in positional:
+            place = f" (position {positional.index(error.argument) + (0 if method else 1)})"
+        stray = type(error.value).__name__
+        raise fault(
+            TypeError,
+            f"{name}(): argument '{error.argument}'{place} must be {error.wanted}, not {stray}",
+            hint=_hint(error.wanted, error.value),
+        )
+    wanted = positional[1:] if method else positional
+    required = wanted[: len(wanted) - len(target.__defaults__ or ())]
+    missing = [key for key in required[len(given) :] if key not in settings]
+    if missing:
+        plural = "s" if len(missing) == 1 else ""  # so in PyTorch
+        names = ", ".join(f'"{key}"' for key in missing)
+        raise fault(TypeError, f"{name}() missing {len(missing)} required positional argument{plural}: {names}")
+    if len(given) > len(wanted):
+        span = str(len(wanted)) if len(required) == len(wanted) else f"from {len(required)} to {len(wanted)}"
+        plural = "" if len(wanted) == 1 else "s"
+        were = "was" if len(given) == 1 else "were"
+        raise fault(TypeError, f"{name}() takes {span} positional argument{plural} but {len(given)} {were} given")
+    raise fault(TypeError, str(error))
+
+
+def invalid_combination(
+    name: str, args: tuple[Any, ...], settings: dict[str, Any], overloads: tuple[str, ...], method: bool
+) -> BaseException:
+    """PyTorch's error for a call that fits none of several signatures."""
+    kinds = [type(value).__name__ for value in args]
+    keys = [f"{key}={type(value).__name__}" for key, value in settings.items()]
+    got = ", ".join(kinds + keys) + (", " if keys and not kinds else "")
+    listed = "".join(f" * {_as_method(text) if method else text}\n" for text in overloads)
+    message = f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n{listed}"
+    return fault(TypeError, message)
+
+
+def _as_method(signature: str) -> str:
+    for text in ("(Tensor input, ", "(Tensor input"):
+        if signature.startswith(text):
+            signature = "(" + signature[len(text) :]
+            break
+    for text in (", Tensor out = None", ", tuple of Tensors out = None"):
+        signature = signature.replace(", *" + text, "").replace("*" + text, "").replace(text, "")
+    return signature
+
+
+def _hint(wanted: str, value: Any) -> str | None:
+    return "torch.tensor(…) makes one" if wanted == "Tensor" and isinstance(value, (list, tuple, float, int)) else None
