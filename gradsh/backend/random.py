@@ -61,20 +61,24 @@ class Generator(ContinuousGenerator):
         words = (self.long_words(size) if span >= WIDE_RANGE else self.words(size).astype("u8")) % span
         return arranged(rounded(words.view("i8") + low, dtype_name), shape, out)
 
-    def bernoulli(self, shape: Shape, dtype_name: str, p: float | Array, *, out: Array | None = None) -> Array:
+    def bernoulli(
+        self, shape: Shape, dtype_name: str, p: float | np.generic | Array, *, out: Array | None = None
+    ) -> Array:
         """Ones with probability p, else zeros: `bernoulli`, `bernoulli_`.
 
-        An array p is spread to the shape; if it has singles or halves, so have the numbers compared with it.
+        An array p (or numpy's 0-d number) is spread to the shape; if it has singles or halves, so have the
+        numbers compared with it.
         """
         import numpy as np
 
         size = math.prod(shape)
-        if not isinstance(p, np.ndarray):
+        if isinstance(p, (float, int)):
             if not 0.0 <= p <= 1.0:
                 raise fault(RuntimeError, f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
             return arranged((self.doubles(size) < p).astype(BY_NAME[dtype_name].code), shape, out)
         from gradsh.backend.memory_order import visited
 
+        p = np.asarray(p)
         check_floating(BY_CHAR[p.dtype.char].name, "bernoulli_tensor_cpu_p_")
         draw = self.doubles if p.dtype.char == "d" else self.singles
         result = np.empty(tuple(shape), BY_NAME[dtype_name].code) if out is None else out

@@ -129,3 +129,11 @@ def test_the_way_for_permutations_of_hundreds_of_millions() -> None:
 def test_importing_the_generator_does_not_import_numpy() -> None:
     program = "import sys, gradsh.backend.random; print('numpy' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", program], text=True) == "False\n"
+
+
+def test_a_single_probability_without_dimensions_takes_one_word_and_a_float_two() -> None:
+    for p, words in ((np.float32(0.5), 1), (np.array(0.5, np.float32), 1), (np.array(0.5), 2), (0.5, 2)):
+        generator, other = Generator(3), Generator(3)
+        generator.bernoulli((), "float32", p)
+        other.words(words)
+        assert (generator.get_state() == other.get_state()).all()
