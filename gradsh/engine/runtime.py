@@ -152,6 +152,17 @@ class _NotLoaded:
     """Stands for numpy's types until numpy is loaded: no value is of it."""
 
 
+class _Arrays:
+    """Stands for the namespace of arrays until a kernel asks it for a name."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        from gradsh.backend import arrays
+
+        return getattr(arrays, name)
+
+
 _waiting: list[tuple[dict[str, Any], str | None]] = []
 
 
@@ -164,7 +175,7 @@ def names() -> dict[str, Any]:
         "accumulate": accumulate, "accumulate_recorded": accumulate_recorded, "check_saved": check_saved,
         "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "unpacked": unpacked,
         "gathered": gathered, "output_node": output_node, "scalars": scalars,
-        "ndarray": _NotLoaded, "float32": _NotLoaded, "arrays": None, "singles": None,
+        "ndarray": _NotLoaded, "float32": _NotLoaded, "arrays": _Arrays(), "singles": None,
     }  # fmt: skip
 
 
