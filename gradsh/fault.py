@@ -33,6 +33,14 @@ class CommandError(Exception):
     """A `:` command that does not exist, or whose arguments it cannot take."""
 
 
+class Ended(BaseException):
+    """The program is over, with an exit status: `:quit`, or a closed pipe. No `except` of a program catches it."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
 class LimitReached(BaseException):
     """A limit on time or memory: no `except` of a program catches it."""
 

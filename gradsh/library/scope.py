@@ -1,0 +1,133 @@
+"""The outermost scope of a program: Python's safe builtins, our helpers, and the library's bare names, loaded when read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gradsh.library import namespaces
+
+# With the shell's defaults these are PyTorch's where their first argument is a tensor.
+ON_TENSORS = ("sum", "max", "min", "abs", "round", "pow", "all", "any")
+
+
+class Scope:
+    """A program's outermost scope. `names` is the plain dict that Python looks up builtins in (it is quick only on plain
+    ones); `provide` brings in those of the library that a program reads."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, dialect: str) -> None:
+        from gradsh.lang.runtime import runtime_names
+
+        names = self.names = runtime_names(dialect)
+        names |= {".import": imported, ".import_from": imported_from, "param": param}
+        if dialect == "shell":
+            for name in ON_TENSORS:
+                names[name] = on_tensors(name, names[name])
+
+    def provide(self, names: Iterable[str]) -> None:
+        """Bring in the names that are there and not yet loaded."""
+        for name in names:
+            if name not in self.names:
+                found = namespaces.bare(name)
+                if found is not None:
+                    self.names[name] = found
+
+
+_outermost: dict[str, Scope] = {}
+
+
+def outermost(dialect: str, names: Iterable[str]) -> dict[str, Any]:
+    """The scope of the library's own files, with the names that one of them reads."""
+    scope = _outermost.get(dialect)
+    if scope is None:
+        scope = _outermost[dialect] = Scope(dialect)
+    scope.provide(names)
+    return scope.names
+
+
+def on_tensors(name: str, builtin: Any) -> Any:
+    """A builtin that is PyTorch's function of that name where it is given a tensor."""
+
+    def either(*args: Any, **settings: Any) -> Any:
+        from gradsh.engine.tensor import Tensor
+
+        if args and isinstance(args[0], Tensor):
+            space = namespaces.module("torch")
+            assert space is not None
+            return space.get(name)(*args, **settings)
+        return builtin(*args, **settings)
+
+    either.__name__ = name
+    either.__doc__ = builtin.__doc__
+    return either
+
+
+def param(value: Any) -> Any:
+    """A leaf that requires a gradient: tensor(value, dtype=<the default float>, requires_grad=True)."""
+    from gradsh.engine.create import tensor
+    from gradsh.engine.state import state
+
+    return tensor(value, dtype=state.default, requires_grad=True)
+
+
+# ---- imports
+
+IGNORED = frozenset(("__future__", "typing", "warnings", "typing_extensions"))
+
+
+def imported(path: str, top: bool = False) -> Any:
+    """What `import a.b` binds: a if `top`, else a.b."""
+    found = _module(path)
+    return _module(path.partition(".")[0]) if top else found
+
+
+def imported_from(path: str, name: str) -> Any:
+    """What `from a import b` binds."""
+    from gradsh.fault import fault
+
+    space = _module(path)
+    if space is None:
+        return Ignored()
+    try:
+        return space.get(name)
+    except AttributeError as error:
+        details = getattr(error, "details", None)
+        raise fault(ImportError, f"cannot import name '{name}' from '{path}'", hint=None if details is None else details.hint) from None
+
+
+class Ignored:
+    """A name of a module that is accepted and means nothing here: `typing.List`, `annotations`."""
+
+    def __getitem__(self, key: Any) -> Ignored:
+        return self
+
+    def __call__(self, *args: Any, **settings: Any) -> Any:
+        return args[0] if args else None
+
+    def __or__(self, other: Any) -> Ignored:
+        return self
+
+    __ror__ = __or__
+
+
+def _module(path: str) -> Any:
+    from gradsh.fault import fault
+
+    if path.partition(".")[0] in IGNORED:
+        return namespaces.Namespace(path, {}, lambda name: Ignored())
+    found = namespaces.module(path)
+    if found is None:
+        raise fault(ModuleNotFoundError, f"No module named '{path}'", notes=(f"gradsh has no {path.partition('.')[0]}: programs reach only the library's own modules",), hint=REPLACEMENTS.get(path.partition(".")[0]))
+    return found
+
+
+REPLACEMENTS = {
+    "os": 'read_text("file"), or the script\'s `args`',
+    "sys": "args, or print(end=\"\")",
+    "argparse": "args holds the script's arguments: gradsh FILE ARG…",
+    "torchvision": "data comes from read_csv",
+    "pandas": "data comes from read_csv",
+    "timeit": ":time e",
+}

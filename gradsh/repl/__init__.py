@@ -1,0 +1,1 @@
+"""The conversation at the prompt, and the commands."""

@@ -1,0 +1,6 @@
+"""The `:` commands, one file per family; each is a function with `@command`."""
+
+from gradsh.repl.commands import graph, gradients, library, running, settings, variables
+from gradsh.repl.commands.command import COMMANDS, Command
+
+__all__ = ["COMMANDS", "Command", "gradients", "graph", "library", "running", "settings", "variables"]

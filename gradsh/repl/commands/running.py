@@ -1,0 +1,41 @@
+"""Commands that run things: files, timings, the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradsh.fault import CommandError, Ended, fault
+from gradsh.repl.commands.command import Path, Thunk, command
+
+if TYPE_CHECKING:
+    from gradsh.session import Session
+    from gradsh.view.record import Record
+
+
+@command("load", completes="files")
+def load(session: Session, file: Path) -> None:
+    """Run a file in this session.  :load f"""
+    import os
+
+    from gradsh.cli import read_program
+
+    path = os.path.expanduser(file)
+    try:
+        text = read_program(path)
+    except OSError as error:
+        raise fault(CommandError, f"{file}: {error.strerror}") from None
+    session.run(text, name=file, echo=False)
+
+
+@command("time")
+def time(session: Session, e: Thunk) -> Record:
+    """Time an expression: the best and the median of several runs.  :time e"""
+    from gradsh.view.timing import TimeRecord
+
+    return TimeRecord.of(e.text, e.call)
+
+
+@command("quit")
+def quit_(session: Session) -> None:
+    """Leave.  :quit"""
+    raise Ended(0)

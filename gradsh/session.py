@@ -1,0 +1,408 @@
+"""The session: names, sources, settings, the last value, the records. The command and the prompt are built on it.
+
+    from gradsh import Session
+    s = Session()
+    s["x"] = numpy_array                      # a tensor that shares nothing
+    s.run("y = (x ** 2).sum()")               # the records of what was shown
+    s.eval("y + 1")                           # a value
+    s["x"].grad.numpy()
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gradsh.backend import loading
+from gradsh.backend.dtypes import BY_NAME
+from gradsh.engine.state import state
+from gradsh.engine.tensor import Tensor
+from gradsh.fault import CommandError, Ended, LimitReached, fault
+from gradsh.lang import Source, compile_program
+from gradsh.library.scope import Scope
+from gradsh.view.value import PrintRecord, ValueRecord
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+    from gradsh.lang import Program
+    from gradsh.lang.locate import Place
+    from gradsh.repl.commands.command import Command
+    from gradsh.settings import Settings
+    from gradsh.view.record import Record
+    from gradsh.view.writers import Writer
+
+USAGE_ERRORS = (SyntaxError, CommandError)
+RECURSION = 20_000  # Python frames; a language function takes one or two
+
+
+class Session:
+    """One conversation with the interpreter.
+
+    dialect: "shell" (float64, `^` is power, arithmetic on lists) or "torch" (float32, Python's own meaning).
+    dtype: name of the default float type, over the dialect's. seed: of the random numbers.
+    args: what the program finds as `args`. writer: where answers go as they come; without one, prints go to
+    `sys.stdout` and answers are only returned. keep: nodes keep their values, places and gradients, which `:graph` shows.
+    """
+
+    def __init__(
+        self,
+        *,
+        dialect: str = "shell",
+        dtype: str | None = None,
+        seed: int | None = None,
+        args: Sequence[str] = (),
+        writer: Writer | None = None,
+        keep: bool = True,
+        interactive: bool = False,
+    ) -> None:
+        if dialect not in ("shell", "torch"):
+            raise ValueError(f"dialect is 'shell' or 'torch', not {dialect!r}")
+        self.dialect = dialect
+        self.default = BY_NAME[dtype or ("float64" if dialect == "shell" else "float32")]
+        self.writer, self.keep, self.interactive = writer, keep, interactive
+        self.args, self.seed = list(args), seed
+        self.records: list[Record] = []
+        self.programs: dict[str, Program] = {}
+        self._runs: dict[int, list[tuple[Any, Any, int, Any]]] = {}
+        self._settings: Settings | None = None
+        self._keeper: Any = None
+        self._depth = 0
+        self.namespace: dict[str, Any] = {}
+        self._open_scope()
+        self.reset()
+
+    def _open_scope(self) -> None:
+        self.scope = Scope(self.dialect)
+        self.scope.names |= {"print": self._print, ".show": self._show, ".command": self._command}
+        self.namespace["__builtins__"] = self.scope.names
+
+    def reset(self) -> None:
+        """Forget every variable and start the random numbers anew."""
+        self.namespace.clear()
+        self.namespace |= {"__builtins__": self.scope.names, "__name__": "__main__", "args": list(self.args)}
+        self._own_underscore = True
+        self._last_graph: tuple[Tensor, str] | None = None
+        self._runs.clear()
+        if self.seed is not None:
+            from gradsh.library.namespaces import module
+
+            torch = module("torch")
+            assert torch is not None
+            torch.get("manual_seed")(self.seed)
+
+    # ---- running
+
+    def compile(self, text: str, name: str = "<input>", *, echo: bool = True) -> Program:
+        """Parse and check a program: SyntaxError and CommandError faults come from here, before anything runs."""
+        source = Source.add(name, text)
+        program = compile_program(source, dialect=self.dialect, echo=echo, signatures=self._resolve)  # type: ignore[arg-type]
+        self.programs[source.filename] = program
+        return program
+
+    def run(self, text: str, name: str = "<input>", *, echo: bool = True) -> list[Record]:
+        """Run a program; the records of what it showed. What fails raises Python's or PyTorch's exception."""
+        return self.execute(self.compile(text, name, echo=echo))
+
+    def execute(self, program: Program) -> list[Record]:
+        """Run a compiled program in this session."""
+        self.scope.provide(program.free_names)
+        if "_" in program.assigned:
+            self._own_underscore = False
+        start = len(self.records)
+        with _Entered(self, program):
+            exec(program.code, self.namespace)
+        found = self.records[start:]
+        if not self._depth:
+            self.records.clear()
+        return found
+
+    def eval(self, text: str) -> Any:
+        """The value of an expression."""
+        before, self.writer = self.writer, None
+        try:
+            found = self.run(text, "<eval>")
+        finally:
+            self.writer = before
+        shown = [record for record in found if isinstance(record, ValueRecord)]
+        return shown[-1].value if shown else None
+
+    def run_and_report(self, text: str, name: str, *, echo: bool, keep_going: bool = False) -> int:
+        """Run a program for the command: what fails is reported, and the exit status is returned."""
+        status = 0
+        parts = [text]
+        try:
+            if keep_going:
+                parts = self._statements(text, name)
+            for part in parts:
+                try:
+                    self.run(part, name, echo=echo)
+                except Exception as error:
+                    self.report(error)
+                    status = max(status, self.status_of(error))
+                    if not keep_going:
+                        return status
+        except Ended as ended:
+            return max(ended.status, status)
+        except LimitReached as error:
+            self.report(error)
+            return 1
+        return status
+
+    def _statements(self, text: str, name: str) -> list[str]:
+        """The statements of a program one by one, each with the lines before it left blank so that places stay."""
+        from gradsh.lang import parse_program
+
+        try:
+            forms = parse_program(Source(name, text), self.dialect)  # type: ignore[arg-type]
+        except Exception:
+            return [text]
+        parts, end = [], 0
+        for k, form in enumerate(forms):
+            stop = forms[k + 1].start if k + 1 < len(forms) else len(text)
+            parts.append("\n" * text.count("\n", 0, form.start) + " " * 0 + text[form.start : stop])
+            end = stop
+        return parts if end else [text]
+
+    def check_and_report(self, text: str, name: str) -> int:
+        """Parse a program and check its names, without running it."""
+        try:
+            program = self.compile(text, name, echo=False)
+        except Exception as error:
+            self.report(error)
+            return self.status_of(error)
+        self.scope.provide(program.free_names)
+        status = 0
+        for read, span in program.free_names.items():
+            if read not in self.scope.names and read not in program.assigned and read not in self.namespace:
+                self.report(fault(NameError, f"name '{read}' is not defined", span=span, hint=self._nearest(read)))
+                status = 1
+        return status
+
+    def status_of(self, error: BaseException) -> int:
+        """The exit status that an error means: 2 for what was found before anything ran, else 1."""
+        return 2 if isinstance(error, USAGE_ERRORS) and not getattr(error, "at_run_time", False) else 1
+
+    def report(self, error: BaseException) -> None:
+        """Write an error to the writer."""
+        from gradsh.lang.report import report_of
+
+        if self.writer is not None:
+            self.writer.report(report_of(error, self))
+
+    def _nearest(self, name: str) -> str | None:
+        import difflib
+
+        from gradsh.library.namespaces import bare_names
+
+        near = difflib.get_close_matches(name, [*self.namespace, *self.scope.names, *bare_names()], 1)
+        return f"did you mean {near[0]}?" if near else None
+
+    # ---- what programs call
+
+    def _print(self, *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
+        """Write values, as Python's print does."""
+        text = (" " if sep is None else sep).join([value if value.__class__ is str else str(value) for value in values])
+        end = "\n" if end is None else end
+        if self.writer is None:
+            sys.stdout.write(text + end)
+            return
+        self.writer.print(PrintRecord(text, values, end))
+
+    def _show(self, value: Any, number: int) -> None:
+        if value is None:
+            return
+        program = self._program()
+        record = ValueRecord(value, program.shown[number].name)
+        if self._own_underscore:
+            self.namespace["_"] = value
+        if isinstance(value, Tensor) and value.grad_fn is not None:
+            shown = program.shown[number]
+            self._last_graph = value, program.source.text[shown.start : shown.end]
+        self._give(record)
+
+    def _command(self, number: int, values: Sequence[Any]) -> None:
+        from gradsh.repl.commands.command import resolve
+
+        call = self._program().commands[number]
+        command = resolve(call.name)
+        try:
+            found = command(self, call, values)
+        except Exception as error:
+            details = getattr(error, "details", None)
+            if details is not None and details.span is None:
+                details.span = call.span
+            error.at_run_time = True  # type: ignore[attr-defined]
+            raise
+        for record in found if isinstance(found, list | tuple) else [found] if found is not None else []:
+            self._give(record)
+        if call.name in ("backward", "graph") and call.first:
+            value = values[0]
+            if isinstance(value, Tensor):
+                self._last_graph = value, call.first[0].text
+
+    def _program(self) -> Program:
+        """The program whose code is calling."""
+        return self.programs[sys._getframe(2).f_code.co_filename]
+
+    def _give(self, record: Record) -> None:
+        self.records.append(record)
+        if self.writer is not None:
+            self.writer.show(record)
+            self.records.clear()
+
+    def _resolve(self, name: str) -> Command:
+        import gradsh.repl.commands  # noqa: F401  (registers them)
+        from gradsh.repl.commands.command import resolve
+
+        return resolve(name)
+
+    # ---- what commands ask
+
+    @property
+    def settings(self) -> Settings:
+        if self._settings is None:
+            from gradsh.settings import Settings
+
+            self._settings = Settings(self)
+        return self._settings
+
+    def change_dialect(self, dialect: str) -> None:
+        """Switch between the shell's defaults and PyTorch's, for what is entered from now on."""
+        self.dialect = dialect
+        self.default = state.default = BY_NAME["float64" if dialect == "shell" else "float32"]
+        state.lists = dialect == "shell"
+        self._open_scope()
+
+    def __getitem__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise KeyError(name)
+        return self.namespace[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        import keyword
+
+        if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
+            raise KeyError(f"{name!r} is no name")
+        if type(value).__module__.partition(".")[0] == "numpy":
+            from gradsh.engine.create import tensor
+
+            value = tensor(value)
+        self.namespace[name] = value
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.namespace and not name.startswith("__")
+
+    def variables(self) -> Iterator[tuple[str, Any]]:
+        """The user's names and their values."""
+        for name, value in list(self.namespace.items()):
+            if name.isidentifier() and not name.startswith("__") and not (name == "_" and self._own_underscore) and not (name == "args" and value == self.args):
+                yield name, value
+
+    def tensors(self) -> Iterator[tuple[str, Tensor]]:
+        """Every tensor that a variable leads to, with its name: `x`, `net.0.weight`, `params[1]`."""
+        for name, value in self.variables():
+            if isinstance(value, Tensor):
+                yield name, value
+        for name, value in self.variables():
+            if isinstance(value, list | tuple):
+                yield from ((f"{name}[{k}]", item) for k, item in enumerate(value[:1000]) if isinstance(item, Tensor))
+            elif isinstance(value, dict):
+                yield from ((f"{name}[{key!r}]", item) for key, item in list(value.items())[:1000] if isinstance(item, Tensor))
+            elif callable(getattr(value, "named_parameters", None)) and not isinstance(value, type):
+                yield from ((f"{name}.{inner}", item) for inner, item in value.named_parameters())
+
+    def name_of(self, tensor: Tensor) -> str | None:
+        """The first name that leads to a tensor."""
+        return next((name for name, value in self.tensors() if value is tensor), None)
+
+    def node_names(self) -> dict[int, str]:
+        """Names of nodes by identity: of the tensors that variables lead to."""
+        found: dict[int, str] = {}
+        for name, value in self.tensors():
+            node = value.current_node()
+            if node is not None:
+                found.setdefault(id(node), name)
+        return found
+
+    def place_of(self, code: CodeType | None, lasti: int) -> Place | None:
+        """Where in the program an instruction comes from."""
+        if code is None:
+            return None
+        from gradsh.lang.locate import place_of
+
+        return place_of(code, lasti)
+
+    def last_graph(self) -> tuple[Tensor, str]:
+        """The value that `:graph` shows when none is named: the last one shown, or run backward from."""
+        if self._last_graph is None:
+            raise fault(CommandError, ":graph needs a value: none was shown yet", hint=":graph z")
+        return self._last_graph
+
+    def runs_of(self, tensor: Tensor) -> list[tuple[str, Tensor]]:
+        """What each backward run added to a leaf's gradient since it was last cleared: (place, amount)."""
+        from gradsh.engine.tensor import wrap
+
+        found = []
+        for grad, code, lasti, amount in self._runs.get(id(tensor), []):
+            if grad is tensor.grad:
+                place = self.place_of(code, lasti)
+                found.append(("" if place is None else place.where(), wrap(amount)))
+        return found
+
+    def write_file(self, path: str, text: str) -> None:
+        """Replace a file at once, or leave it as it was."""
+        from gradsh.data.files import replace_file
+
+        replace_file(path, text)
+
+
+class _Entered:
+    """The engine's state while a session's program runs, and what it was before."""
+
+    def __init__(self, session: Session, program: Program) -> None:
+        self.session, self.program = session, program
+
+    def __enter__(self) -> None:
+        session = self.session
+        self.before = (state.default, state.lists, state.keep, state.grad, state.inference, sys.getrecursionlimit())
+        if not session._depth:
+            state.default, state.lists = session.default, session.dialect == "shell"
+            self.errstate: Any = None
+            self.active = True
+            loading.when_loaded(self._hush)
+            if session.keep or self._keeping():
+                if session._keeper is None:
+                    from gradsh.engine.keep import Keeper
+
+                    session._keeper = Keeper()
+                state.keep = session._keeper
+            sys.setrecursionlimit(max(self.before[5], RECURSION))
+        session._depth += 1
+
+    def _keeping(self) -> bool:
+        if not self.program.commands:
+            return False
+        from gradsh.repl.commands.command import COMMANDS
+
+        return any(call.name in COMMANDS and COMMANDS[call.name].keeps for call in self.program.commands)
+
+    def __exit__(self, *error: object) -> None:
+        session = self.session
+        session._depth -= 1
+        if not session._depth:
+            session.default = state.default
+            state.default, state.lists, state.keep, state.grad, state.inference, limit = self.before
+            sys.setrecursionlimit(limit)
+            self.active = False
+            if self.errstate is not None:
+                self.errstate.__exit__(None, None, None)
+
+    def _hush(self) -> None:
+        """numpy's warnings off until the program ends; called when numpy is there."""
+        from gradsh.backend import arrays
+
+        if self.active:
+            self.errstate = arrays.errstate(all="ignore")
+            self.errstate.__enter__()
