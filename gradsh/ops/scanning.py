@@ -1,0 +1,141 @@
+"""Running sums, products and extrema along a dimension."""
+
+from __future__ import annotations
+
+from gradsh.engine.op import general, linear
+from gradsh.engine.tensor import Tensor
+from gradsh.ops.calls import in_type
+from gradsh.ops.dimensions import axis_of
+from gradsh.ops.registry import function
+from gradsh.ops.samples import Made, Sample, nonzero, reals
+
+# A running product and its like are linear recurrences: `recurrence` is closed under differentiation, so what is
+# built from it has derivatives of any order, zeros among the numbers or not.
+
+
+@linear(
+    x=lambda g, axis, step: shifted(g, axis=axis, step=-step),
+    sample=[Sample(reals(2, 3), axis=1, step=1), Sample(reals(3, 2), axis=0, step=-1)],
+    at=(),
+    grad_fn="RollBackward0",
+)
+def shifted(xp, x, *, axis, step):
+    """The numbers moved one place up (step 1) or down (-1) a dimension, 0 where none came from."""
+    out = xp.zeros_like(x)
+    ahead = (slice(None),) * axis + (slice(1, None),)
+    behind = (slice(None),) * axis + (slice(None, -1),)
+    out[ahead if step > 0 else behind] = x[behind if step > 0 else ahead]
+    return out
+
+
+@general(
+    x=lambda g, y, axis, reverse: recurrence(g, y, axis=axis, reverse=not reverse),
+    y=lambda g, y, out, axis, reverse: _link_rule(recurrence(g, y, axis=axis, reverse=not reverse), out, axis, reverse),
+    sample=[Sample(reals(4), reals(4), axis=0, reverse=True), Sample(reals(2, 3), reals(2, 3), axis=1, reverse=False)],
+    at=(),
+    grad_fn="RecurrenceBackward0",
+)
+def recurrence(xp, x, y, *, axis, reverse):
+    """out[k] = x[k] + y[k] out[k-1] along a dimension; reverse: out[k-1] = x[k-1] + y[k] out[k]."""
+    out = xp.array(x)
+    rows, links = xp.moveaxis(out, axis, 0), xp.moveaxis(xp.asarray(y), axis, 0)
+    if reverse:
+        for k in range(len(rows) - 1, 0, -1):
+            rows[k - 1] += links[k] * rows[k]
+    else:
+        for k in range(1, len(rows)):
+            rows[k] += links[k] * rows[k - 1]
+    return out
+
+
+def _link_rule(carried, out, axis, reverse):
+    if reverse:
+        return shifted(carried, axis=axis, step=1) * out
+    return carried * shifted(out, axis=axis, step=1)
+
+
+def holds_zero(x):
+    """Whether any number, of a tensor or a raw value, is zero."""
+    from gradsh.backend import arrays
+
+    return not arrays.all(x.raw if isinstance(x, Tensor) else x)
+
+
+# ---- sums
+
+
+@linear(
+    x=lambda g, axis, reverse: running_sum(g, axis=axis, reverse=not reverse),
+    sample=[Sample(reals(2, 3), axis=1, reverse=False), Sample(reals(3, 2), axis=0, reverse=True)],
+    at=(),
+    grad_fn="CumsumBackward0",
+)
+def running_sum(xp, x, *, axis, reverse):
+    """Sum of the numbers so far along a dimension, from the other end where reversed."""
+    return accumulated(xp, xp.add, x, axis, reverse)
+
+
+def accumulated(xp, ufunc, x, axis, reverse=False):
+    """What a ufunc accumulates along an axis; integers in int64."""
+    x = xp.asarray(x)
+    if not x.ndim:
+        return x.astype(xp.int64) if x.dtype.kind != "f" else x.copy()
+    dtype = x.dtype if x.dtype.kind == "f" else xp.int64
+    if reverse:
+        return xp.flip(ufunc.accumulate(xp.flip(x, axis), axis, dtype), axis).copy()
+    return ufunc.accumulate(x, axis, dtype)
+
+
+@function(example="cumsum(tensor([1.0, 2.0, 3.0]), dim=0)", inplace=True)
+def cumsum(input, dim, *, dtype=None):
+    """Sum of the numbers so far along a dimension."""
+    input = in_type(input, dtype)
+    return running_sum(input, axis=axis_of(dim, input.ndim), reverse=False)
+
+
+# ---- products
+
+
+def _running_product_rule(g, x, out, axis, reverse, exclusive):
+    step = 1 if reverse else -1
+    if not holds_zero(x):
+        summed = running_sum(g * out, axis=axis, reverse=not reverse)
+        return (shifted(summed, axis=axis, step=step) if exclusive else summed) / x
+    if exclusive:
+        g = shifted(g, axis=axis, step=step)
+    links = shifted(x, axis=axis, step=1) if reverse else x
+    others = running_product(x, axis=axis, reverse=reverse, exclusive=True)
+    return others * recurrence(g, links, axis=axis, reverse=not reverse)
+
+
+@general(
+    x=lambda g, x, x_shape, out, axis, reverse, exclusive: (
+        _running_product_rule(g, x, out, axis, reverse, exclusive) if x_shape else g
+    ),
+    sample=[
+        Sample(nonzero(2, 4), axis=1, reverse=False, exclusive=False),
+        Sample(nonzero(4, 2), axis=0, reverse=True, exclusive=True),
+        Sample(Made(lambda rng: rng.permutation([0.0, 1.5, 0.0, 2.0])), axis=0, reverse=False, exclusive=False),
+        Sample(Made(lambda rng: rng.permutation([0.0, 1.5, 0.0, 2.0])), axis=0, reverse=True, exclusive=False),
+        Sample(Made(lambda rng: rng.permutation([0.0, 1.5, -0.5, 2.0])), axis=0, reverse=False, exclusive=True),
+    ],
+    at=(),
+    grad_fn="CumprodBackward0",
+)
+def running_product(xp, x, *, axis, reverse, exclusive):
+    """Product of the numbers so far along a dimension; exclusive: of those before."""
+    out = accumulated(xp, xp.multiply, x, axis, reverse)
+    if not exclusive or not out.ndim or not out.shape[axis]:
+        return out
+    behind, ahead = slice(None, -1), slice(1, None)
+    lead = (slice(None),) * axis
+    moved = xp.ones_like(out)
+    moved[(*lead, behind if reverse else ahead)] = out[(*lead, ahead if reverse else behind)]
+    return moved
+
+
+@function(example="cumprod(tensor([1.0, 2.0, 3.0]), dim=0)", inplace=True)
+def cumprod(input, dim, *, dtype=None):
+    """Product of the numbers so far along a dimension."""
+    input = in_type(input, dtype)
+    return running_product(input, axis=axis_of(dim, input.ndim), reverse=False, exclusive=False)
