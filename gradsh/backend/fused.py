@@ -67,6 +67,16 @@ def single(values: Doubles) -> Doubles:
     return values.astype(np.float32).astype(np.float64)
 
 
+def add_product(terms: Doubles, x: float, y: float) -> Doubles:
+    """x * y + each of the terms in double precision, rounded once."""
+    product = x * y
+    high, low = _halves(np.array([x, y]))
+    error = low[0] * low[1] - (((product - high[0] * high[1]) - low[0] * high[1]) - high[0] * low[1])
+    term, term_error = _two_sum(terms, error)
+    total, total_error = _two_sum(term, product)
+    return total + _to_odd(*_two_sum(term_error, total_error))
+
+
 def _exactly(x: float, y: float, z: float) -> float:
     """The same for one number of any size, by rational arithmetic; inf and nan as IEEE has them."""
     try:

@@ -1,7 +1,7 @@
 """Every operation, one declaration each, by family; importing this package binds them to Tensor and the namespaces."""
 
-from gradsh.ops import arithmetic, reduction, registry, structure
+from gradsh.ops import arithmetic, creation, ranges, reduction, registry, scanning, structure
 
 registry.add_ops()
 
-__all__ = ["arithmetic", "reduction", "registry", "structure"]
+__all__ = ["arithmetic", "creation", "ranges", "reduction", "registry", "scanning", "structure"]
