@@ -127,7 +127,7 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
             write(f"    {name}_node = {name}.node if {name}.extra is None else {name}.current_node()")
         if numbers:
             write(f"    {name}_number = False")
-            write(f"elif {name}_class is float or {name}_class is int:")
+            write(f"elif {name}_class is float or {name}_class is int:" if op.numbers else f"elif ({name}_class is float or {name}_class is int) and state.lists:")
             write(f"    {name}_raw = {name}", f"    {name}_number = True")
             if ruled:
                 write(f"    {name}_node = None")
@@ -137,7 +137,7 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
             _write_raw(op, write, publics, f"K(arrays, {', '.join(publics)}{given})")
         write("else:", f"    {fallback}")
     if op.kind == ELEMENTWISE:
-        _elementwise(op, write, kernel, publics, fallback)
+        _elementwise(op, write, kernel, publics, fallback, settings)
     else:
         if op.view:
             write.block(f"if {publics[0]}_raw.__class__ is not ndarray:", f"{publics[0]}_raw = {publics[0]}.raw = shared({publics[0]}_raw)")
@@ -180,55 +180,69 @@ def _write_raw(op: Op, write: _Writer, publics: list[str], kernel: str) -> None:
     write(f"    raw = {kernel}", "    return raw if raw.__class__ is ndarray else canonical(raw)")
 
 
-def _elementwise(op: Op, write: _Writer, kernel: Callable[[str], str], publics: list[str], fallback: str) -> None:
-    """The choice of a namespace by the operands' types, for one or two operands."""
+def _accepted(op: Op) -> str:
+    """The type characters of arrays that an elementwise kernel takes as they are; empty for all."""
+    refused = op.refuses[1] if op.refuses is not None else ""
+    if op.floating or "integer" in refused:
+        return "dfe"
+    if "floating" in refused:
+        return "lqihbB" if "bool" in refused else "lqihbB?"
+    return "dfelqihbB" if refused else ""
+
+
+def _elementwise(op: Op, write: _Writer, kernel: Callable[[str], str], publics: list[str], fallback: str, settings: str) -> None:
+    """The choice of a namespace by the operands' types, for one or two operands.
+
+    A kernel on scalars that raises is run again on numpy's, which have IEEE's answers, and PyTorch's errors.
+    """
+    accepted = _accepted(op)
     again = f"raw = again(op, ({', '.join(f'{name}_raw' for name in publics)},), {{{', '.join(f'{name!r}: {name}' for name in op.settings)}}})"
     fix = "" if op.result == "same" else "raw = canonical(raw)"
     x, *rest = publics
     if not rest:
         write(f"if {x}_raw.__class__ is ndarray:")
-        if op.floating:
-            write(f"    if {x}_raw.dtype.char not in 'dfe':", f"        {fallback}")
+        if accepted:
+            write(f"    if {x}_raw.dtype.char not in {accepted!r}:", f"        {fallback}")
         write("    try:", f"        raw = {kernel('arrays')}", "    except Exception as error:")
-        write(f"        raise explained(op, error, ({x},), {{}}) from None")
+        write(f"        raise explained(op, error, ({x},), {settings}) from None")
         write("    if raw.__class__ is not ndarray:", "        raw = canonical(raw)")
         write(f"elif {x}_raw.__class__ is float:", "    try:", f"        raw = {kernel('scalars')}")
-        write("    except (ArithmeticError, ValueError):", f"        {again}", "    if raw.__class__ is not float:", "        raw = canonical(raw)")
-        write("else:", "    try:", f"        raw = {kernel('singles')}", "    except (ArithmeticError, ValueError):", f"        {again}")
-        write("    if raw.__class__ is not float32:", "        raw = canonical(raw)")
+        write("    except Exception:", f"        {again}", "    if raw.__class__ is not float:", "        raw = scalar_result(raw)")
+        write("else:", "    try:", f"        raw = {kernel('singles')}", "    except Exception:", f"        {again}")
+        write("    if raw.__class__ is not float32:", "        raw = single_result(raw)")
         return
     y = rest[0]
     write(f"kind = {x}_raw.__class__", f"other_kind = {y}_raw.__class__")
     write("if kind is other_kind:")
     write("    if kind is ndarray:", f"        dtype = {x}_raw.dtype")
-    condition = f"dtype is not {y}_raw.dtype" + (" or dtype.char not in 'dfe'" if op.floating else "")
+    condition = f"dtype is not {y}_raw.dtype" + (f" or dtype.char not in {accepted!r}" if accepted else "")
     write(f"        if {condition}:", f"            {fallback}")
     write("        try:", f"            raw = {kernel('arrays')}", "        except Exception as error:")
-    write(f"            raise explained(op, error, ({x}, {y}), {{}}) from None")
+    write(f"            raise explained(op, error, ({x}, {y}), {settings}) from None")
     write("        if raw.__class__ is not ndarray:", "            raw = canonical(raw)", "            same = True")
     write("        else:", "            shape = raw.shape", f"            same = {x}_raw.shape == shape and {y}_raw.shape == shape")
     write(f"    elif kind is float and not ({x}_number and {y}_number):", "        try:", f"            raw = {kernel('scalars')}")
-    write("        except (ArithmeticError, ValueError):", f"            {again}")
-    write("        if raw.__class__ is not float:", "            raw = canonical(raw)")
+    write("        except Exception:", f"            {again}")
+    write("        if raw.__class__ is not float:", "            raw = scalar_result(raw)")
     write("        same = True")
     write("    elif kind is float32:", "        try:", f"            raw = {kernel('singles')}")
-    write("        except (ArithmeticError, ValueError):", f"            {again}")
-    write("        if raw.__class__ is not float32:", "            raw = canonical(raw)")
+    write("        except Exception:", f"            {again}")
+    write("        if raw.__class__ is not float32:", "            raw = single_result(raw)")
     write("        same = True")
     write("    else:", f"        {fallback}")
     for a, b, a_kind in ((x, y, "kind"), (y, x, "other_kind")):
         write(f"elif {b}_number:")
         write(f"    if {a_kind} is ndarray and {a}_raw.dtype.char in 'df':", "        try:", f"            raw = {kernel('arrays')}", "        except Exception as error:")
-        write(f"            raise explained(op, error, ({x}, {y}), {{}}) from None")
+        write(f"            raise explained(op, error, ({x}, {y}), {settings}) from None")
         write("        if raw.__class__ is not ndarray:", "            raw = canonical(raw)")
-        for test, which in (("float", "scalars"), ("float32", "singles")):
+        for test, which, result in (("float", "scalars", "scalar_result"), ("float32", "singles", "single_result")):
             write(f"    elif {a_kind} is {test}:", "        try:", f"            raw = {kernel(which)}")
-            write("        except (ArithmeticError, ValueError):", f"            {again}")
-            write(f"        if raw.__class__ is not {test}:", "            raw = canonical(raw)")
+            write("        except Exception:", f"            {again}")
+            write(f"        if raw.__class__ is not {test}:", f"            raw = {result}(raw)")
         write("    else:", f"        {fallback}", "    same = True")
     write(f"elif kind is ndarray and {x}_raw.ndim and {x}_raw.dtype.char in 'df' or other_kind is ndarray and {y}_raw.ndim and {y}_raw.dtype.char in 'df':")
     write("    try:", f"        raw = {kernel('arrays')}", "    except Exception as error:")
-    write(f"        raise explained(op, error, ({x}, {y}), {{}}) from None", "    same = False")
+    write(f"        raise explained(op, error, ({x}, {y}), {settings}) from None", "    same = False")
     write("else:", f"    {fallback}")
     if fix:
         write(fix)

@@ -45,6 +45,8 @@ class Op:
     explain: turns an exception of the kernel into PyTorch's own error: (error, operands…, settings…) -> exception or None.
     result: "same" or "bool", the element type of an elementwise output.
     promote: operands are brought to one element type first, as PyTorch's type promotion has it.
+    numbers: a Python number may stand for an operand; where not, only the shell's defaults allow it.
+    refuses: the name of PyTorch's kernel, and for which of "bool", "integer", "floating" it is not implemented.
     """
 
     def __init__(
@@ -57,6 +59,8 @@ class Op:
         sample: Any = None,
         floating: bool = False,
         promote: bool | None = None,
+        numbers: bool = True,
+        refuses: tuple[str, str] | None = None,
         result: str = "same",
         view: bool = False,
         outputs: tuple[str, ...] = (),
@@ -76,6 +80,7 @@ class Op:
         self.doc = (kernel.__doc__ or "").strip()
         self.sample, self.floating, self.result, self.view = sample, floating, result, view
         self.promote = kind == ELEMENTWISE if promote is None else promote
+        self.numbers, self.refuses = numbers, refuses
         self.outputs, self.many = outputs, many
         self.differentiable = differentiable or (True,) * len(outputs)
         self.explain, self.at, self.example, self.returns = explain, at, example, returns or self.name

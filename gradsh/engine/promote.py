@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradsh.backend.dtypes import FLOATING, DType, promote
 from gradsh.backend.dtypes import boolean as bool_type
-from gradsh.engine.alias import Alias, inference_alias
+from gradsh.engine.alias import TYPE_NAMES, Alias, inference_alias
 from gradsh.engine.node import Node, Output
 from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
 from gradsh.engine.site import getframe, user_frame
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from gradsh.engine.op import Op
 
 NUMBERS = (float, int, bool)
+CATEGORIES = ("bool", "integer", "floating")
+raw_classes: set[type] = {float, int, bool}  # and numpy's, once it is loaded
 
 
 def general_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
@@ -26,9 +28,12 @@ def general_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) ->
     With no tensor among them the op is run on the values as they are: that is how a rule calls it.
     Python lists are tensors where `state.lists` says so. Errors are PyTorch's.
     """
-    for name, value in settings.items():
-        if value is REQUIRED:
-            raise fault(TypeError, f"{op.name}() missing 1 required positional argument: '{name}'")
+    for operand in operands:
+        if operand.__class__ not in raw_classes:
+            break
+    else:
+        return _without_tensors(op, operands, settings)
+    _check_settings(op, settings)
     if not any(isinstance(operand, Tensor) for operand in operands):
         if any(isinstance(operand, list | tuple) for operand in operands) and not op.variadic and state.lists:
             operands = tuple(_tensor(op, k, operand) if isinstance(operand, list | tuple) else operand for k, operand in enumerate(operands))
@@ -48,6 +53,12 @@ def general_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) ->
 
         values[0].raw = arrays.shared(values[0].raw)
     return _applied(op, values, tuple(None if value is None else value.raw for value in values), settings, fitted=False)
+
+
+def _check_settings(op: Op, settings: dict[str, Any]) -> None:
+    for name, value in settings.items():
+        if value is REQUIRED:
+            raise fault(TypeError, f"{op.name}() missing 1 required positional argument: '{name}'")
 
 
 def operator_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
@@ -85,6 +96,8 @@ def not_a_tensor(op: Op, position: int, value: Any) -> BaseException:
 def _without_tensors(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
     """An op on raw values: inside a rule, or on Python numbers at the shell's prompt."""
     from_user = getframe(2).f_code.co_filename[0] == "<" or getframe(3).f_code.co_filename[0] == "<"
+    if from_user:
+        _check_settings(op, settings)
     if from_user and (not state.lists or op.kind != ELEMENTWISE):
         for k, operand in enumerate(operands):
             if operand is not None:
@@ -99,13 +112,17 @@ def _without_tensors(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]
 
 def raw_call(op: Op, raws: tuple[Any, ...], settings: dict[str, Any]) -> Any:
     """The kernel on raw values, in the namespace of their type."""
-    if op.kind == ELEMENTWISE and all(raw.__class__ is float or raw.__class__ is int for raw in raws):
-        from gradsh.backend import scalars
+    if op.kind == ELEMENTWISE:
+        for raw in raws:
+            if raw.__class__ is not float and raw.__class__ is not int and raw.__class__ is not bool:
+                break
+        else:
+            from gradsh.backend import scalars
 
-        try:
-            return op.kernel(scalars, *raws, **settings)
-        except (ArithmeticError, ValueError):
-            return again(op, raws, settings)
+            try:
+                return op.kernel(scalars, *raws, **settings)
+            except Exception:
+                return again(op, raws, settings)
     from gradsh.backend import arrays
 
     try:
@@ -122,10 +139,13 @@ def again(op: Op, raws: tuple[Any, ...], settings: dict[str, Any]) -> Any:
     from gradsh.backend import arrays
 
     doubles = tuple(arrays.float64(raw) if raw.__class__ in (float, int) else raw for raw in raws)
-    found = arrays.canonical(op.kernel(arrays, *doubles, **settings))
-    if raws[0].__class__ is arrays.float32 and found.__class__ is float:
-        return arrays.float32(found)
-    return found
+    try:
+        found = op.kernel(arrays, *doubles, **settings)
+    except Exception as error:
+        raise explained(op, error, raws, settings) from None
+    if op.result != "same":
+        return arrays.canonical(found)
+    return arrays.float32(found) if any(raw.__class__ is arrays.float32 for raw in raws) else float(found)
 
 
 def rule_again(rule: Any, *values: Any) -> Any:
@@ -163,11 +183,16 @@ def _promoted(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> An
     for k, operand in enumerate(operands):
         if isinstance(operand, arrays.generic | arrays.ndarray):
             operand = wrap(arrays.canonical(operand)) if operand.ndim else operand.item()
-        elif not isinstance(operand, (Tensor, *NUMBERS)):
+        elif isinstance(operand, NUMBERS):
+            if not op.numbers and not state.lists:
+                raise not_a_tensor(op, k, operand)
+        elif not isinstance(operand, Tensor):
             operand = _tensor(op, k, operand)
         values.append(operand)
     fixed = [k for k, name in enumerate(op.operands) if name in ("condition", "mask")]
     dtype = common_dtype(tuple(value for k, value in enumerate(values) if k not in fixed), op.floating)
+    if op.refuses is not None and CATEGORIES[dtype.category] in op.refuses[1]:
+        raise _refusal(op, dtype)
     raws = []
     for k, value in enumerate(values):
         if k in fixed:
@@ -177,6 +202,12 @@ def _promoted(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> An
         else:
             raws.append(number_raw(_fitting(value, dtype), dtype))
     return _applied(op, tuple(values), tuple(raws), settings, fitted=True)
+
+
+def _refusal(op: Op, dtype: DType) -> BaseException:
+    assert op.refuses is not None
+    hint = ".float() makes floats of them" if dtype.category != FLOATING and "integer" in op.refuses[1] else None
+    return fault(NotImplementedError, f"\"{op.refuses[0]}\" not implemented for '{TYPE_NAMES[dtype.name]}'", hint=hint)
 
 
 def _fitting(value: float | int, dtype: DType) -> float | int:
@@ -308,6 +339,9 @@ def explained(op: Op, error: Exception, operands: tuple[Any, ...], settings: dic
         own = op.explain(error, *operands, **settings)
         if own is not None:
             return own
+    if op.refuses is not None and isinstance(error, TypeError):
+        values = tuple(operand if isinstance(operand, (Tensor, *NUMBERS)) else wrap(operand) for operand in operands)
+        return _refusal(op, common_dtype(values, op.floating))
     shapes = [tuple(operand.shape) for operand in operands if isinstance(operand, Tensor) or hasattr(operand, "shape")]
     if op.kind in (ELEMENTWISE, CONSTANT) and isinstance(error, ValueError) and len(shapes) > 1:
         return broadcast_fault(shapes) or error

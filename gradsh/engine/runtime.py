@@ -10,7 +10,7 @@ from gradsh.backend.dtypes import float64 as double
 from gradsh.engine.alias import Alias, check_saved, inference_alias
 from gradsh.engine.node import Node, Output
 from gradsh.engine.op import OPS
-from gradsh.engine.promote import again, explained, general_call, rule_again
+from gradsh.engine.promote import again, explained, general_call, raw_classes, rule_again
 from gradsh.engine.site import getframe
 from gradsh.engine.state import state, tick
 from gradsh.engine.tensor import Parameter, Tensor, new, wrap
@@ -26,6 +26,18 @@ def canonical(value: Any) -> Any:
     from gradsh.backend import arrays
 
     return arrays.canonical(value)
+
+
+def scalar_result(value: Any) -> Any:
+    """`canonical` for what a kernel gave on floats: a whole number in its text stands for a float."""
+    return float(value) if value.__class__ is int else canonical(value)
+
+
+def single_result(value: Any) -> Any:
+    """`canonical` for what a kernel gave on a float32: a number in its text stands for a float32."""
+    from gradsh.backend import arrays
+
+    return arrays.float32(value) if value.__class__ is float or value.__class__ is int else arrays.canonical(value)
 
 
 def shared(raw: Any) -> Any:
@@ -171,6 +183,7 @@ def names() -> dict[str, Any]:
     return {
         "Tensor": Tensor, "Parameter": Parameter, "new": new, "wrap": wrap, "state": state, "tick": tick, "getframe": getframe,
         "general_call": general_call, "again": again, "rule_again": rule_again, "explained": explained, "canonical": canonical,
+        "scalar_result": scalar_result, "single_result": single_result,
         "shared": shared, "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "fit": fit, "fit_recorded": fit_recorded,
         "accumulate": accumulate, "accumulate_recorded": accumulate_recorded, "check_saved": check_saved,
         "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "unpacked": unpacked,
@@ -192,6 +205,7 @@ def bind_arrays(space: dict[str, Any], direct: str | None) -> None:
 def _bind(space: dict[str, Any], direct: str | None) -> None:
     from gradsh.backend import arrays, singles
 
+    raw_classes.update((arrays.ndarray, arrays.float32, arrays.float64, arrays.bool_))
     space |= {"ndarray": arrays.ndarray, "float32": arrays.float32, "arrays": arrays, "singles": singles}
     if direct is not None:
         space["K_arrays"] = getattr(arrays, direct)
