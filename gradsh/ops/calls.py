@@ -88,7 +88,7 @@ def _again(
     if len(renamed) == len(settings) and renamed.keys() != settings.keys() and all(key in known for key in renamed):
         return checked(target, name, method=method, overloads=overloads)(*args, **renamed)
     given = args[1:] if method else args
-    if overloads:
+    if overloads and not (isinstance(error, Unfit) and error.argument == positional[0]):
         raise invalid_combination(name, given, settings, overloads, method)
     if isinstance(error, Unfit):
         place = ""
@@ -107,7 +107,7 @@ def _again(
         plural = "s" if len(missing) == 1 else ""  # so in PyTorch
         names = ", ".join(f'"{key}"' for key in missing)
         raise fault(TypeError, f"{name}() missing {len(missing)} required positional argument{plural}: {names}")
-    if len(given) > len(wanted):
+    if len(given) > len(wanted) and not code.co_flags & 4:
         span = str(len(wanted)) if len(required) == len(wanted) else f"from {len(required)} to {len(wanted)}"
         plural = "" if len(wanted) == 1 else "s"
         were = "was" if len(given) == 1 else "were"

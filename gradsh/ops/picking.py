@@ -1,0 +1,37 @@
+"""Numbers picked along a dimension by their places, as sort, max, median and their like do, and the way back."""
+
+from __future__ import annotations
+
+from gradsh.engine.op import linear
+from gradsh.ops.samples import Made, Sample, reals
+
+PLACES = Made(lambda rng: rng.integers(0, 4, (2, 3)))
+
+
+@linear(
+    x=lambda g, y, x_shape, axis: put_along(g, y, size=x_shape, axis=axis),
+    sample=Sample(reals(2, 4), PLACES, axis=1),
+    at=(),
+    grad_fn="GatherBackward0",
+)
+def take_along(xp, x, y, *, axis):
+    """The numbers of x at places y along an axis; the other dimensions are those of y."""
+    x, y = xp.asarray(x), xp.asarray(y)
+    return xp.take_along_axis(x, y, axis) if x.ndim else x.reshape(y.shape)
+
+
+@linear(
+    x=lambda g, y, axis: take_along(g, y, axis=axis),
+    sample=Sample(reals(2, 3), PLACES, size=(2, 4), axis=1),
+    at=(),
+    grad_fn="ScatterAddBackward0",
+)
+def put_along(xp, x, y, *, size, axis):
+    """Zeros of a shape to which the numbers of x are added at places y along an axis."""
+    x, y = xp.asarray(x), xp.asarray(y)
+    if not size:
+        return x.reshape(())
+    out = xp.zeros(size, x.dtype)
+    lanes = xp.ogrid[tuple(slice(length) for length in y.shape)]
+    xp.add.at(out, (*lanes[:axis], y, *lanes[axis + 1 :]), x)
+    return out
