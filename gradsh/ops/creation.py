@@ -10,8 +10,8 @@ from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
-from gradsh.ops.options import TAIL, integer, number, options, sizes
-from gradsh.ops.out import deliver
+from gradsh.ops.options import TAIL, integer, number, options, sizes, whole
+from gradsh.ops.out import deliver, taken
 from gradsh.ops.registry import function
 
 function("tensor", at=("torch",), example="tensor([[1.0, 2.0], [3.0, 4.0]])")(make_tensor)
@@ -45,14 +45,14 @@ def zeros(*shape, size=None, out=None, dtype=None, layout=None, device=None, pin
     shape = sizes("zeros", shape, size)
     if any(length < 0 for length in shape):
         raise fault(RuntimeError, "zeros: Dimension size must be non-negative.", notes=(f"the shape is {shape}",))
-    made = leaf(filled(shape, 0, options("zeros", dtype, layout, device)), requires_grad)
+    made = leaf(filled(shape, 0, options("zeros", dtype, layout, device, taken(out))), requires_grad)
     return made if out is None else deliver(out, made, "zeros", dtype)
 
 
 @function(at=("torch",), example="ones(2, 3)")
 def ones(*shape, size=None, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """Ones of a shape."""
-    made = leaf(filled(sizes("ones", shape, size), 1, options("ones", dtype, layout, device)), requires_grad)
+    made = leaf(filled(sizes("ones", shape, size), 1, options("ones", dtype, layout, device, taken(out))), requires_grad)
     return made if out is None else deliver(out, made, "ones", dtype)
 
 
@@ -61,7 +61,7 @@ def empty(
     *shape, size=None, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None
 ):
     """A tensor of a shape to be written to; it holds zeros until then."""
-    made = leaf(filled(sizes("empty", shape, size), 0, options("empty", dtype, layout, device)), requires_grad)
+    made = leaf(filled(sizes("empty", shape, size), 0, options("empty", dtype, layout, device, taken(out))), requires_grad)
     return made if out is None else deliver(out, made, "empty", dtype)
 
 
@@ -72,7 +72,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
         raise Unfit("size", "tuple of ints", size)
     fill_value = number(fill_value, "fill_value")
     default = boolean if isinstance(fill_value, bool) else int64 if isinstance(fill_value, int) else state.default
-    dtype = options("full", dtype, layout, device, default if out is None else out.dtype)
+    dtype = options("full", dtype, layout, device, taken(out) or default)
     made = leaf(filled(sizes("full", (size,)), held(fill_value, dtype, names=C_NAMES), dtype), requires_grad)
     return made if out is None else deliver(out, made, "full", None)
 
@@ -91,12 +91,14 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
 )
 def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """Ones on the diagonal of an n by m matrix, zeros elsewhere."""
+    if whole(n) is None or isinstance(n, bool):
+        raise fault(TypeError, f"eye(): argument 'n' (position 1) must be int, not {type(n).__name__}")
     n = integer(n, "n")
     m = n if m is None else integer(m, "m")
     for name, length in (("n", n), ("m", m)):
         if length < 0:
             raise fault(RuntimeError, f"{name} must be greater or equal to 0, got {length}")
-    dtype = options("eye", dtype, layout, device)
+    dtype = options("eye", dtype, layout, device, taken(out))
     check_room((n, m), dtype.itemsize)
     from gradsh.backend import arrays
 

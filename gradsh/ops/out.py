@@ -9,6 +9,11 @@ from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
 
+def taken(out):
+    """The element type to make a result in that is to go into `out`; None without one."""
+    return out.dtype if isinstance(out, Tensor) else None
+
+
 def deliver(out, result, function, dtype=None):
     """Write a result over `out`, which takes its shape; `dtype` is the one that was asked for, if any."""
     from gradsh.backend import arrays

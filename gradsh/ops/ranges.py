@@ -17,7 +17,7 @@ from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit
 from gradsh.ops.options import TAIL, integer, number, options
-from gradsh.ops.out import deliver
+from gradsh.ops.out import deliver, taken
 from gradsh.ops.registry import function
 
 KINDS = (("Tensor", "Tensor"), ("Number", "Tensor"), ("Tensor", "Number"), ("Number", "Number"))
@@ -42,7 +42,7 @@ def arange(start=None, end=None, step=1, *, out=None, dtype=None, layout=None, d
         start, end = 0, start
     bounds = (0 if start is None else start, end, step)
     floats = any(isinstance(bound, float) or isinstance(bound, Tensor) and bound.dtype.category == FLOATING for bound in bounds)
-    default = out.dtype if out is not None else state.default if floats else int64
+    default = taken(out) or (state.default if floats else int64)
     start, end, step = (number(bound, "end") for bound in bounds)
     made = leaf(_stepped(start, end, step, options("arange", dtype, layout, device, default), "arange"), requires_grad)
     return made if out is None else deliver(out, made, "arange")
@@ -81,14 +81,13 @@ def _stepped(start, end, step, dtype, name, extra=0):
         check_room((count,), dtype.itemsize)
         lanes = 4 if dtype is double else 8
         return _by_lanes(float(start), float(step), count, lanes, dtype).astype(dtype.code)
+    count = _count(start, end, step, name, extra)
+    whole = [held(value, int64, names=C_NAMES) for value in (start, end, step)]
+    if not whole[2]:
+        raise fault(ValueError, "step must be nonzero", notes=(f"{step} as an integer is 0",))
     if dtype is int64:
-        start, end, step = (held(value, int64, names=C_NAMES) for value in (start, end, step))
-        count = _count(start, end, step, name, extra)
-    else:
-        count = _count(start, end, step, name, extra)
-        start, step = int(start), int(step)
-    if not step:
-        raise fault(ValueError, "step must be nonzero")
+        count = _count(*whole, name, extra)
+    start, _, step = whole
     check_room((count,), dtype.itemsize)
     return (start + step * arrays.arange(count)).astype(dtype.code)
 
