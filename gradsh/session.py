@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from gradsh.lang import Program
-    from gradsh.lang.locate import Place
+    from gradsh.lang.places import Place, Places
     from gradsh.repl.commands.command import Command
     from gradsh.settings import Settings
     from gradsh.view.record import Record
@@ -65,6 +65,7 @@ class Session:
         self.args, self.seed = list(args), seed
         self.records: list[Record] = []
         self.programs: dict[str, Program] = {}
+        self._places: dict[str, Places] = {}
         self._runs: dict[int, list[tuple[Any, Any, int, Any]]] = {}
         self._settings: Settings | None = None
         self._keeper: Any = None
@@ -218,8 +219,8 @@ class Session:
         if self._own_underscore:
             self.namespace["_"] = value
         if isinstance(value, Tensor) and value.grad_fn is not None:
-            shown = program.shown[number]
-            self._last_graph = value, program.source.text[shown.start : shown.end]
+            form = program.shown[number].form
+            self._last_graph = value, program.source.text[form.start : form.end]
         self._give(record)
 
     def _command(self, number: int, values: Sequence[Any]) -> None:
@@ -328,11 +329,15 @@ class Session:
 
     def place_of(self, code: CodeType | None, lasti: int) -> Place | None:
         """Where in the program an instruction comes from."""
-        if code is None:
+        program = None if code is None else self.programs.get(code.co_filename)
+        if program is None or code is None:
             return None
-        from gradsh.lang.locate import place_of
+        places = self._places.get(program.source.filename)
+        if places is None:
+            from gradsh.lang.places import Places
 
-        return place_of(code, lasti)
+            places = self._places[program.source.filename] = Places(program)
+        return places.at(code, lasti)
 
     def last_graph(self) -> tuple[Tensor, str]:
         """The value that `:graph` shows when none is named: the last one shown, or run backward from."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import CodeType, FrameType
 from typing import Any
 
-from gradsh.engine.node import Node
+from gradsh.engine.node import AccumulateGrad, Node
 from gradsh.engine.site import user_frame
 from gradsh.engine.tensor import Tensor
 
@@ -81,3 +81,7 @@ class Keeper:
         node.kept = kept
         if out.node is not None and out.node is not node:
             out.node.kept = kept
+        for parent in (node.p, node.q, *(node.more or ())):
+            if parent.__class__ is AccumulateGrad and parent.kept is None:
+                leaf = parent.variable
+                parent.kept = None if leaf is None else Kept(leaf.raw, None, 0)

@@ -9,6 +9,7 @@ from gradsh.backend.dtypes import BY_CHAR, FLOATING, DType, boolean, int64
 from gradsh.backend.dtypes import float32 as single
 from gradsh.backend.dtypes import float64 as double
 from gradsh.engine.node import AccumulateGrad, Node, Output
+from gradsh.engine.site import user_site
 from gradsh.engine.state import state, tick
 from gradsh.fault import fault
 
@@ -131,7 +132,8 @@ class Tensor:
                 notes=(f"this tensor is {self.dtype.name}",),
                 hint=".float(), or write the numbers with a point: 1.0",
             )
-        self.node = AccumulateGrad(tick(), self)
+        node = self.node = AccumulateGrad(tick(), self)
+        node.code, node.lasti = user_site()
         return self
 
     def backward(

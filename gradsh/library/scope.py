@@ -18,9 +18,11 @@ class Scope:
     __slots__ = ("names",)
 
     def __init__(self, dialect: str) -> None:
-        from gradsh.lang.runtime import runtime_names
+        from gradsh.lang import builtin_names, runtime_names
+        from gradsh.library import access
 
-        names = self.names = runtime_names(dialect)
+        access.register()
+        names = self.names = builtin_names() | runtime_names()
         names |= {".import": imported, ".import_from": imported_from, "param": param}
         if dialect == "shell":
             for name in ON_TENSORS:

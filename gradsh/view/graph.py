@@ -15,7 +15,7 @@ from gradsh.view.text import shape_text, short
 from gradsh.view.value import fields_of
 
 if TYPE_CHECKING:
-    from gradsh.lang.locate import Place
+    from gradsh.lang.places import Place
     from gradsh.session import Session
 
 MOST = 200  # lines of a tree before the rest is counted instead
@@ -186,6 +186,12 @@ def _read(node: Node, number: int, names: dict[int, str], session: Session) -> G
         if tensor is not None:
             found.shape, found.dtype, found.value = tuple(tensor.shape), tensor.dtype.name, tensor.raw
             found.grad = None if tensor.grad is None else tensor.grad.raw
+        elif node.kept is not None:
+            gone = wrap(node.kept.raw)
+            found.shape, found.dtype, found.value, found.grad = tuple(gone.shape), gone.dtype.name, gone.raw, node.kept.g
+        if found.name is None:
+            found.place = session.place_of(node.code, node.lasti)
+            found.expression = None if found.place is None else found.place.text
         return found
     found.place = session.place_of(node.code, node.lasti)
     if found.place is not None:

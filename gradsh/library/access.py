@@ -1,0 +1,50 @@
+"""Which attributes of the library's own types a program may read and set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradsh.backend.dtypes import DType
+from gradsh.engine.node import Node
+from gradsh.engine.returns import Returned
+from gradsh.engine.state import GradMode
+from gradsh.engine.tensor import Parameter, Size, Tensor
+from gradsh.lang import members
+from gradsh.library.namespaces import Namespace
+
+# What the engine keeps on a tensor for itself.
+INTERNAL = frozenset(("raw", "node", "extra", "current_node"))
+
+
+def register() -> None:
+    """Tell the language of the engine's and the library's types."""
+    from gradsh.ops.registry import NAMESPACES
+
+    names = {name for name in (*NAMESPACES["Tensor"], *members.public(Tensor)) if name not in INTERNAL}
+    members.allow(Tensor, names, settable=("grad", "data", "requires_grad"))
+    members.allow(Parameter, ())
+    members.policy(Namespace, Namespace.get, _refuse)
+    members.policy(Returned, lambda value, name: getattr(value, name) if name in value.names else _missing(value, name))
+    members.policy(Node, _node_attribute)
+    members.allow(Size, ("numel", "count", "index"))
+    members.allow(DType, ("is_floating_point", "is_complex", "is_signed", "itemsize"))
+    members.allow(GradMode, ())
+
+
+def _refuse(space: Namespace, name: str, value: Any) -> None:
+    from gradsh.fault import fault
+
+    raise fault(AttributeError, f"the library cannot be changed: {space.label}.{name}", hint=f"{name} = … makes a name of your own")
+
+
+def _missing(value: Any, name: str) -> Any:
+    raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'", name=name, obj=value)
+
+
+NODE = frozenset(("name", "next_functions", "register_hook", "register_prehook", "metadata", "variable"))
+
+
+def _node_attribute(node: Node, name: str) -> Any:
+    if name in NODE or name.startswith("_saved_"):
+        return getattr(node, name)
+    return _missing(node, name)
