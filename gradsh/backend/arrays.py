@@ -69,21 +69,21 @@ def sum_to(raw: Any, shape: tuple[int, ...]) -> Any:
     return raw.sum(axes, keepdims=True).reshape(shape) if axes else raw.reshape(shape)
 
 
-def strided_pair(raw: Any, geometry: Any) -> tuple[Any, Any]:
-    """A copy of an array laid out with the strides of a geometry, and the view of it that the geometry describes."""
-    from numpy.lib.stride_tricks import as_strided
-
+def strided_pair(raw: Any, geometry: Any, fresh: bool = True) -> tuple[Any, Any]:
+    """An array (a copy where `fresh`) laid out as a geometry has it, and the view of it that the geometry describes."""
     shape, strides, part_shape, part_strides, offset = geometry
     raw = np.asarray(raw)
     size = raw.itemsize
-
-    def reach(lengths: tuple[int, ...], steps: tuple[int, ...]) -> int:
-        return 1 + builtins.sum((n - 1) * s for n, s in zip(lengths, steps, strict=True)) if 0 not in lengths else 0
-
-    memory = np.zeros(max(reach(shape, strides), offset + reach(part_shape, part_strides), 1), raw.dtype)
-    whole = as_strided(memory, shape, [s * size for s in strides])
-    whole[...] = raw
-    return whole, as_strided(memory[offset:], part_shape, [s * size for s in part_strides])
+    if strides is None:
+        memory = whole = np.array(raw, order="C", copy=fresh or None)
+    else:
+        reach = 1 + builtins.sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 0
+        memory = np.zeros(reach, raw.dtype)
+        whole = ndarray(shape, raw.dtype, memory, 0, [s * size for s in strides])
+        whole[...] = raw
+    if not whole.size:
+        return whole, np.zeros(part_shape, raw.dtype)
+    return whole, ndarray(part_shape, raw.dtype, memory, offset * size, [s * size for s in part_strides])
 
 
 def __getattr__(name: str) -> Any:

@@ -11,13 +11,18 @@ from __future__ import annotations
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from gradsh.engine.node import Node, Output, extra_of
+from gradsh.engine.node import AccumulateGrad, Node, Output, extra_of, operation_name
 from gradsh.engine.site import user_site
-from gradsh.engine.state import tick
+from gradsh.engine.state import state, tick
 from gradsh.fault import fault
 
 if TYPE_CHECKING:
     from gradsh.engine.tensor import Tensor
+
+# How a view came about, where it is not in the ordinary way: PyTorch's CreationMeta.
+NO_GRAD, INFERENCE, SEVERAL, FUNCTION = "no_grad", "inference", "several", "function"
+
+KEPT_CHANGES = 64  # of a memory's in-place changes the latest are described, older ones only counted
 
 
 class Change:
@@ -37,57 +42,75 @@ class Alias:
 
     base: the tensor this one is a differentiable view of, or None.
     owner: the tensor whose `changes` count for this memory, or None for this tensor itself.
-    seen: the base's `rebased` count when this view's node was made.
-    rebased: how often an in-place change through a view gave this base a new node.
-    changes: the in-place changes of this memory, oldest first, or None.
+    seen: the memory's version when this view's node was made.
+    changes, earlier: the latest in-place changes of this memory, oldest first, or None, and how many came before them.
     inference: made in inference mode.
-    split: made as one of several views (`unbind`, `split`), which may not be changed in place.
+    origin: NO_GRAD, INFERENCE, SEVERAL (`unbind`, `split`) or FUNCTION (a custom one) where the view, or what it is a
+        view of, was made in that way, which forbids to change it in place; None for the ordinary way.
     """
 
-    __slots__ = ("base", "changes", "inference", "owner", "rebased", "seen", "split")
+    __slots__ = ("base", "changes", "earlier", "inference", "origin", "owner", "seen")
 
     def __init__(self, base: Tensor | None = None, owner: Tensor | None = None) -> None:
         self.base, self.owner = base, owner
-        self.seen = self.rebased = 0
+        self.seen = self.earlier = 0
         self.changes: list[Change] | None = None
         self.inference = False
-        self.split: str | None = None
+        self.origin: str | None = None
 
     @staticmethod
     def view_of(tensor: Tensor) -> Alias:
         """For a new differentiable view of a tensor (or of what that is a view of)."""
         extra = tensor.extra
         if extra is None:
-            return Alias(tensor, tensor)
-        base = tensor if extra.base is None else extra.base
-        alias = Alias(base, tensor if extra.owner is None else extra.owner)
-        base_extra = base.extra
-        if base_extra is not None:
-            alias.seen = base_extra.rebased
-            alias.inference = base_extra.inference
+            alias = Alias(tensor, tensor)
+        else:
+            alias = Alias(tensor if extra.base is None else extra.base, tensor if extra.owner is None else extra.owner)
+            alias.seen = version_of(tensor)
+            alias.inference = extra.inference
+            alias.origin = extra.origin
+        if not state.grad:
+            alias.origin = INFERENCE if state.inference else NO_GRAD
         return alias
 
     @staticmethod
     def detached(tensor: Tensor) -> Alias:
         """For `detach()`: the same memory and the same record of changes, no gradient."""
         extra = tensor.extra
-        return Alias(None, tensor if extra is None or extra.owner is None else extra.owner)
+        alias = Alias(None, tensor if extra is None or extra.owner is None else extra.owner)
+        alias.inference = extra is not None and extra.inference
+        return alias
 
     @staticmethod
     def untracked(tensor: Tensor) -> Alias:
         """For `.data`: the same memory, changes not recorded with the original's."""
         return Alias()
 
-    def node_of(self, tensor: Tensor) -> Node | None:
-        """The view's node, made anew where its base was changed in place through another view."""
-        base = self.base
-        if base is None or base.extra is None or base.extra.rebased == self.seen:
-            return tensor.node
-        from gradsh.engine.inplace import view_node
+    def tracks(self, tensor: Tensor) -> bool:
+        """Whether the tensor requires a gradient: a view does where its base does."""
+        return tensor.node is not None or (self.base is not None and self.base.requires_grad)
 
-        self.seen = base.extra.rebased
-        node = base.current_node()
-        tensor.node = None if node is None else view_node(base, tensor, node)
+    def node_of(self, tensor: Tensor) -> Node | None:
+        """The view's node; made anew where its memory was changed in place since it was made.
+
+        A view that got no node under `no_grad`, of a base that has one, is a leaf of its own.
+        """
+        base, node = self.base, tensor.node
+        if base is None:
+            return node
+        version = version_of(base)
+        if version == self.seen:
+            if node is None and base.requires_grad:
+                node = tensor.node = AccumulateGrad(tick(), tensor)
+            return node
+        if (node is None or type(node) is AccumulateGrad) and not base.requires_grad:
+            return node
+        if self.origin is not None:
+            raise refusal(tensor, "its base or another view of its base has been")
+        from gradsh.engine.inplace import attach_view
+
+        self.seen = version
+        attach_view(tensor, base, base.current_node())
         return tensor.node
 
 
@@ -100,12 +123,16 @@ def owner_of(tensor: Tensor) -> Tensor:
 def record_change(tensor: Tensor, what: str) -> None:
     """Note that the memory of a tensor was changed in place by `what`."""
     owner = owner_of(tensor)
-    if owner.extra is None:
-        owner.extra = Alias()
+    extra = owner.extra
+    if extra is None:
+        extra = owner.extra = Alias()
     change = Change(what)
-    if owner.extra.changes is None:
-        owner.extra.changes = []
-    owner.extra.changes.append(change)
+    if extra.changes is None:
+        extra.changes = []
+    elif len(extra.changes) == 2 * KEPT_CHANGES:
+        del extra.changes[:KEPT_CHANGES]
+        extra.earlier += KEPT_CHANGES
+    extra.changes.append(change)
     base = None if tensor.extra is None else tensor.extra.base
     for holder in (tensor, base, owner):
         node = None if holder is None else holder.node
@@ -118,14 +145,14 @@ def record_change(tensor: Tensor, what: str) -> None:
 def version_of(tensor: Tensor) -> int:
     """PyTorch's `_version`: how many in-place changes this memory has seen."""
     extra = owner_of(tensor).extra
-    return 0 if extra is None or extra.changes is None else len(extra.changes)
+    return 0 if extra is None or extra.changes is None else extra.earlier + len(extra.changes)
 
 
 def check_saved(node: Node, tensor: Tensor) -> None:
     """Refuse to use a saved operand that was changed in place after the node was made."""
     extra = owner_of(tensor).extra
     if extra is not None and extra.changes is not None and extra.changes[-1].clock > node.seq:
-        raise stale(node, tensor, extra.changes)
+        raise stale(node, tensor, extra)
 
 
 def check_saved_out(node: Node) -> None:
@@ -134,29 +161,65 @@ def check_saved_out(node: Node) -> None:
     change, holder = node.extra.changed
     if change.clock > node.seq:
         extra = owner_of(holder).extra
-        assert extra is not None and extra.changes is not None
-        raise stale(node, holder, extra.changes, made_by=node)
+        assert extra is not None
+        raise stale(node, holder, extra, made_by=node)
 
 
-def stale(node: Node, tensor: Tensor, changes: list[Change], made_by: Node | None = None) -> BaseException:
+def stale(node: Node, tensor: Tensor, extra: Alias, made_by: Node | None = None) -> BaseException:
     """PyTorch's error for a value needed by a node and changed in place since; ours says where."""
-    then = sum(change.clock <= node.seq for change in changes)
+    changes = extra.changes or []
+    before = sum(change.clock <= node.seq for change in changes)
     maker = made_by or tensor.grad_fn
-    what = "" if maker is None else f", which is output {tensor.output_nr} of {maker.name()},"
-    change = changes[then]
+    what = "" if maker is None else f", which is output {tensor.output_nr} of {operation_name(maker)},"
+    change = changes[before]
     needed = "a value" if node.op is None else f"the backward pass of {node.op.name}"
     return fault(
         RuntimeError,
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{tensor_type(tensor)} {list(tensor.shape)}]{what} is at version {len(changes)}; expected version {then} "
-        "instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False).",
+        f"[{tensor_type(tensor)} {list(tensor.shape)}]{what} is at version {extra.earlier + len(changes)}; expected "
+        f"version {extra.earlier + before} instead. Hint: enable anomaly detection to find the operation that failed to "
+        "compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
         sites=(
             (f"{needed} needs it: {{}}", node.code, node.lasti),
             (f"{change.what} changed it in place: {{}}", change.code, change.lasti),
         ),
         hint="make a new tensor instead of changing this one: y = y * 2, not y *= 2; or change a y.clone()",
     )
+
+
+def refusal(view: Tensor, changed: str) -> BaseException:
+    """PyTorch's error for a view that may not be changed in place, or whose base was (`handle_view_on_rebase`)."""
+    assert view.extra is not None
+    origin, node = view.extra.origin, view.node
+    maker = None if node is None or type(node) is AccumulateGrad else node.p if type(node) is Output else node
+    output = "" if maker is None else f"Output {view.output_nr} of {operation_name(maker)} is a view"
+    mode = "inference" if origin == INFERENCE else "no_grad"
+    if origin in (NO_GRAD, INFERENCE) or maker is None:
+        message = f"{output} of a view which was created in" if output else "A view was created in"
+        end = "in normal mode" if origin == INFERENCE else "with grad mode enabled"
+        message += f" {mode} mode and {changed} modified inplace {end}."
+    else:
+        message = f"{output} and {changed} modified inplace."
+    if origin == SEVERAL:
+        message += (
+            " This view is the output of a function that returns multiple views. Such functions do not allow the output "
+            "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    elif origin == FUNCTION:
+        message += (
+            " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
+            "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
+            "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+            "Function."
+        )
+    else:
+        message += (
+            " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+            f"both the view and the inplace either both inside the {mode} block (if you don't want the inplace to be "
+            "tracked) or both outside (if you want the inplace to be tracked)."
+        )
+    sites = () if maker is None else (("the view was made here: {}", maker.code, maker.lasti),)
+    return fault(RuntimeError, message, sites=sites)
 
 
 TYPE_NAMES = {"float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int",
@@ -169,6 +232,8 @@ def tensor_type(tensor: Tensor) -> str:
 
 
 def inference_alias(extra: Any) -> Alias:
-    alias = extra if extra is not None else Alias()
-    alias.inference = True
-    return alias  # type: ignore[no-any-return]
+    """For a result of inference mode; a view there of an ordinary tensor is an ordinary tensor."""
+    alias: Alias = Alias() if extra is None else extra
+    if alias.base is None:
+        alias.inference = True
+    return alias

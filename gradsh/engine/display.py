@@ -13,9 +13,13 @@ if TYPE_CHECKING:
 
 def tensor_repr(tensor: Tensor) -> str:
     """The tensor as PyTorch writes it: `tensor([1., 2.], grad_fn=<AddBackward0>)`."""
-    node = tensor.grad_fn
-    if node is not None:
-        suffixes = [f"grad_fn=<{node.name().rpartition('::')[2]}>"]
+    try:
+        node = tensor.grad_fn
+        made_by = None if node is None else node.name().rpartition("::")[2]
+    except RuntimeError:  # a view whose base was changed in place in a way that its history cannot follow
+        made_by = "Invalid"
+    if made_by is not None:
+        suffixes = [f"grad_fn=<{made_by}>"]
     else:
         suffixes = ["requires_grad=True"] if tensor.requires_grad else []
     return tensor_text(

@@ -166,6 +166,7 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
     space["Plain"] = op.node_class(False)
     if op.kind == ELEMENTWISE and len(op.operands) == 2:
         space["Fitted"] = op.node_class(True)
+    space[op.name].op = op
     return space[op.name]  # type: ignore[no-any-return]
 
 
@@ -300,13 +301,13 @@ def generated_node(op: Op, fitted: bool) -> type[Node]:
     write.depth = 1
     write(f"__slots__ = ({''.join(f'{field!r}, ' for field in fields + metas)})")
     write(f"saves = ({''.join(f'{field!r}, ' for field in fields if field not in op.settings)})")
-    write("def operand_count(self):", f"    return {0 if op.variadic else min(2, len(op.operands))}")
+    write("def operand_count(self):", f"    return {0 if op.variadic in op.rules else min(2, len(op.operands) - (op.variadic is not None))}")
     for recorded in (False, True):
         write(f"def {'run_recorded' if recorded else 'run'}(self, g):")
         write.depth = 2
         if not ruled:
             write("return")
-        elif op.variadic:
+        elif op.variadic in op.rules:
             _run_variadic(op, write, recorded)
         else:
             _run_fixed(op, write, ruled, fitted, recorded)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from gradsh.engine.tensor import Tensor
 
 
+BY_HAND = {"AccumulateGrad", "CopyBackwards", "CopySlices"}
+
+
 class Released:
     """The mark of nodes whose saved values a backward pass has given up; one per pass, with its place."""
 
@@ -83,7 +86,9 @@ class Node:
         return 2 if self.q is not None else 1
 
     def name(self) -> str:
-        return type(self).__name__
+        """What PyTorch calls it; nodes it has by hand are named with their namespace."""
+        name = type(self).__name__
+        return f"torch::autograd::{name}" if name in BY_HAND else name
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
@@ -102,6 +107,13 @@ class Node:
             for name in self.saves:
                 setattr(self, name, None)
             self.mark = mark
+
+
+def operation_name(node: Node) -> str:
+    """What PyTorch's errors call the operation of a node: `Mul` for MulBackward0."""
+    name = node.name()
+    head, _, number = name.rpartition("Backward")
+    return head if head and number.isdigit() else name
 
 
 class Extra:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradsh.backend.dtypes import FLOATING, DType, promote
 from gradsh.backend.dtypes import boolean as bool_type
-from gradsh.engine.alias import TYPE_NAMES, Alias, inference_alias
+from gradsh.engine.alias import SEVERAL, TYPE_NAMES, Alias, inference_alias
 from gradsh.engine.node import Node, Output
 from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
 from gradsh.engine.site import getframe, user_frame
@@ -238,13 +238,13 @@ def _applied(op: Op, operands: tuple[Any, ...], raws: tuple[Any, ...], settings:
     if op.view:
         for out in outs:
             out.extra = Alias.view_of(operands[0])
-            if op.many:
-                out.extra.split = op.name
+            if op.many and state.grad:
+                out.extra.origin = SEVERAL
     if state.inference:
         for out in outs:
             out.extra = inference_alias(out.extra)
     if recording:
-        _record(op, operands, raws, nodes, outs, settings, fitted)
+        record(op, operands, raws, nodes, outs, settings, fitted)
     if op.many:
         return outs
     if op.outputs:
@@ -261,18 +261,21 @@ def _operand_names(op: Op, operands: tuple[Any, ...]) -> list[str]:
     return fixed + [op.variadic] * (len(operands) - len(fixed))
 
 
-def _record(op: Op, operands: tuple[Any, ...], raws: tuple[Any, ...], nodes: list[Node | None], outs: list[Tensor], settings: dict[str, Any], fitted: bool) -> None:
+def record(
+    op: Op, operands: tuple[Any, ...], raws: tuple[Any, ...], nodes: list[Node | None], outs: list[Tensor], settings: dict[str, Any], fitted: bool
+) -> None:
+    """Make the node of an op that was applied to operands with these nodes, and give it to the outputs."""
     from gradsh.engine import runtime
 
     kind = op.node_class(fitted)
     node = object.__new__(kind)
-    if op.variadic:
+    if op.variadic in op.rules:
         node.p = node.q = None
         node.more = tuple(nodes)
     else:
-        padded = [*nodes, None, None]
+        padded = [*nodes[: len(op.operands) - (op.variadic is not None)], None, None]
         node.p, node.q = padded[:2]
-        node.more = tuple(nodes[2:]) or None
+        node.more = tuple(padded[2:-2]) or None
     node.g = node.mark = node.extra = node.kept = None
     wanted = {name for name, parent in zip(_operand_names(op, operands), nodes, strict=True) if parent is not None}
     needed = {name for operand in wanted for name in op.uses[operand]}

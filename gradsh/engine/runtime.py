@@ -150,7 +150,9 @@ def gathered(node: Node, g: Any) -> Any:
 def unpacked(node: Node, operands: tuple[Any, ...], recorded: bool) -> tuple[Any, ...]:
     """The saved operands of a variadic operation, checked, raw or as tensors."""
     found: list[Any] = []
-    for operand, parent in zip(operands, node.more or (), strict=True):
+    assert node.op is not None
+    parents = node.more or () if node.op.variadic in node.op.rules else (None,) * len(operands)
+    for operand, parent in zip(operands, parents, strict=True):
         value = operand
         if isinstance(value, Tensor):
             if value.extra is not None:

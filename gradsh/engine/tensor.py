@@ -80,7 +80,7 @@ class Tensor:
 
     @property
     def requires_grad(self) -> bool:
-        return self.current_node() is not None
+        return self.node is not None if self.extra is None else self.extra.tracks(self)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

@@ -26,30 +26,48 @@ def to_dtype(xp, x, *, dtype):
     return xp.cast(x, dtype)
 
 
+# A part of a tensor's memory, as `inplace.geometry` describes it: (shape of the whole, its strides or None where it lies in
+# C order, shape of the part, its strides, its offset), in elements.
+GEOMETRY = ((3, 4), None, (2, 2), (4, 2), 5)
+TURNED = ((3, 4), (1, 3), (4, 2), (3, 2), 0)
+
+
 @linear(
-    x=lambda g, x_shape, geometry: strided_put(zeros(g, x_shape), g, geometry=geometry),
-    sample=Sample(reals(3, 4), geometry=((3, 4), (4, 1), (2, 2), (4, 2), 5)),
+    x=lambda g, geometry: strided_spread(g, geometry=geometry),
+    sample=[Sample(reals(3, 4), geometry=GEOMETRY), Sample(reals(3, 4), geometry=TURNED)],
     at=(),
     grad_fn="AsStridedBackward0",
 )
 def strided_part(xp, x, *, geometry):
-    """A copy of the part of a tensor that a view covers; `geometry` as `inplace.geometry` gives it."""
-    _, part = xp.strided_pair(x, geometry)
-    return part.copy()
+    """A copy of the part of a tensor that a view covers."""
+    return xp.strided_pair(x, geometry, fresh=False)[1].copy()
+
+
+@linear(
+    x=lambda g, geometry: strided_part(g, geometry=geometry),
+    sample=[Sample(reals(2, 2), geometry=GEOMETRY), Sample(reals(4, 2), geometry=TURNED)],
+    at=(),
+    grad_fn="AsStridedBackwardBackward0",
+)
+def strided_spread(xp, x, *, geometry):
+    """Zeros with a part set."""
+    whole, part = xp.strided_pair(xp.zeros(geometry[0], xp.dtype_of(x).code), geometry)
+    part[...] = x
+    return whole
 
 
 @linear(
     x=lambda g, geometry: strided_put(g, 0.0, geometry=geometry),
     y=lambda g, geometry: strided_part(g, geometry=geometry),
-    sample=Sample(reals(3, 4), reals(2, 2), geometry=((3, 4), (4, 1), (2, 2), (4, 2), 5)),
+    sample=[Sample(reals(3, 4), reals(2, 2), geometry=GEOMETRY), Sample(reals(3, 4), reals(4, 2), geometry=TURNED)],
     at=(),
-    grad_fn="AsStridedScatterBackward0",
+    grad_fn="CopySlices",
 )
 def strided_put(xp, x, y, *, geometry):
     """A copy of a tensor with the part that a view covers replaced."""
     whole, part = xp.strided_pair(x, geometry)
     part[...] = y
-    return whole.copy()
+    return whole
 
 
 @linear(x=lambda g, x_shape: sum_to_size(g * 0, size=x_shape), at=(), sample=Sample(reals(2), shape=(3, 2)))
