@@ -1,7 +1,7 @@
 """Every operation, one declaration each, by family; importing this package binds them to Tensor and the namespaces."""
 
-from gradsh.ops import arithmetic, creation, ranges, reduction, registry, scanning, structure
+from gradsh.ops import arithmetic, conversion, creation, extrema, legacy, picking, ranges, reduction, registry, scanning, structure
 
 registry.add_ops()
 
-__all__ = ["arithmetic", "creation", "ranges", "reduction", "registry", "scanning", "structure"]
+__all__ = ["arithmetic", "conversion", "creation", "extrema", "legacy", "picking", "ranges", "reduction", "registry", "scanning", "structure"]
