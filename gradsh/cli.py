@@ -243,6 +243,8 @@ def _session(options: Arguments, rest: list[str], programs: list[tuple[str, Any]
         dtype=options.dtype,
         seed=options.seed,
         args=rest,
+        folder=next((os.path.dirname(name) or "." for name, _ in programs if name not in ("<eval>", "-")), None),
+        keep=bool(options.eval) or options.interactive is True or not programs,
         writer=_writer(options),
     )
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from gradsh.lang import Program
     from gradsh.lang.places import Place, Places
+    from gradsh.library.helpers import Helpers
     from gradsh.repl.commands.command import Command
     from gradsh.settings import Settings
     from gradsh.view.record import Record
@@ -42,7 +43,7 @@ class Session:
 
     dialect: "shell" (float64, `^` is power, arithmetic on lists) or "torch" (float32, Python's own meaning).
     dtype: name of the default float type, over the dialect's. seed: of the random numbers.
-    args: what the program finds as `args`. writer: where answers go as they come; without one, prints go to
+    args: what the program finds as `args`. folder: where helper modules are found (`import helpers`), none without one. writer: where answers go as they come; without one, prints go to
     `sys.stdout` and answers are only returned. keep: nodes keep their values, places and gradients, which `:graph` shows.
     """
 
@@ -54,6 +55,7 @@ class Session:
         seed: int | None = None,
         args: Sequence[str] = (),
         writer: Writer | None = None,
+        folder: str | None = None,
         keep: bool = True,
         interactive: bool = False,
     ) -> None:
@@ -62,7 +64,8 @@ class Session:
         self.dialect = dialect
         self.default = BY_NAME[dtype or ("float64" if dialect == "shell" else "float32")]
         self.writer, self.keep, self.interactive = writer, keep, interactive
-        self.args, self.seed = list(args), seed
+        self.args, self.seed, self.folder = list(args), seed, folder
+        self._helpers: Helpers | None = None
         self.records: list[Record] = []
         self.programs: dict[str, Program] = {}
         self._places: dict[str, Places] = {}
@@ -75,7 +78,7 @@ class Session:
         self.reset()
 
     def _open_scope(self) -> None:
-        self.scope = Scope(self.dialect)
+        self.scope = Scope(self.dialect, self._helper)
         self.scope.names |= {"print": self._print, ".show": self._show, ".command": self._command}
         self.namespace["__builtins__"] = self.scope.names
 
@@ -199,6 +202,28 @@ class Session:
 
         near = difflib.get_close_matches(name, [*self.namespace, *self.scope.names, *bare_names()], 1)
         return f"did you mean {near[0]}?" if near else None
+
+    def _helper(self, name: str) -> Any:
+        """The helper module of a name, or None."""
+        if self.folder is None:
+            return None
+        if self._helpers is None:
+            from gradsh.library.helpers import Helpers
+
+            self._helpers = Helpers(self.folder, self._run_helper)
+        return self._helpers(name)
+
+    def _run_helper(self, path: str, text: str, name: str) -> dict[str, Any]:
+        """Run a helper file in names of its own."""
+        before, self.dialect = self.dialect, "torch" if path.endswith(".py") else self.dialect
+        try:
+            program = self.compile(text, path, echo=False)
+        finally:
+            self.dialect = before
+        self.scope.provide(program.free_names)
+        names: dict[str, Any] = {"__builtins__": self.scope.names, "__name__": name}
+        exec(program.code, names)
+        return names
 
     # ---- what programs call
 

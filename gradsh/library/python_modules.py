@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+from gradsh.fault import fault
+from gradsh.lang import members
 
 
 def table(path: str) -> dict[str, Any] | None:
@@ -11,21 +15,23 @@ def table(path: str) -> dict[str, Any] | None:
     return None if make is None else make()
 
 
+def picked(module: Any, names: str) -> dict[str, Any]:
+    """The named members of a Python module."""
+    return {name: getattr(module, name) for name in names.split()}
+
+
 def _math() -> dict[str, Any]:
     import math
 
-    return {name: value for name, value in vars(math).items() if not name.startswith("_") and name not in ("factorial", "comb", "perm")} | {
-        name: bounded(getattr(math, name)) for name in ("factorial", "comb", "perm")
-    }
+    names = {name: value for name, value in vars(math).items() if not name.startswith("_")}
+    return names | {name: bounded(names[name]) for name in ("factorial", "comb", "perm")}
 
 
-def bounded(function: Any) -> Any:
+def bounded(function: Callable[..., int]) -> Callable[..., int]:
     """A function of integers, refused where its answer would be longer than a million bits."""
 
-    def guarded(*numbers: int) -> Any:
-        if numbers and max(numbers) > 100_000:
-            from gradsh.fault import fault
-
+    def guarded(*numbers: int) -> int:
+        if numbers and max(numbers) > 60_000:
             raise fault(OverflowError, f"{function.__name__}() result too large: integers have at most a million bits")
         return function(*numbers)
 
@@ -33,4 +39,74 @@ def bounded(function: Any) -> Any:
     return guarded
 
 
-TABLES = {"math": _math}
+def _time() -> dict[str, Any]:
+    import time
+
+    return picked(time, "time perf_counter perf_counter_ns time_ns monotonic process_time sleep strftime ctime")
+
+
+def _random() -> dict[str, Any]:
+    import random
+
+    source = random.Random()
+    return picked(
+        source,
+        "seed random uniform randint randrange choice choices shuffle sample gauss normalvariate expovariate betavariate triangular",
+    )
+
+
+def _collections() -> dict[str, Any]:
+    import collections
+
+    for kind in (collections.OrderedDict, collections.defaultdict, collections.Counter, collections.deque):
+        members.allow(kind)
+    return picked(collections, "OrderedDict defaultdict Counter deque") | {"namedtuple": namedtuple}
+
+
+def namedtuple(typename: str, field_names: Any, *, rename: bool = False, defaults: Any = None) -> type:
+    """A class of tuples whose items have names."""
+    import collections
+
+    made = collections.namedtuple(typename, field_names, rename=rename, defaults=defaults)  # type: ignore[misc]
+    members.allow(made, (*made._fields, "_asdict", "_replace", "_fields", "count", "index"))
+    return made
+
+
+def _itertools() -> dict[str, Any]:
+    import itertools
+
+    return picked(
+        itertools,
+        "accumulate chain combinations combinations_with_replacement compress count cycle dropwhile filterfalse groupby islice "
+        "pairwise permutations product repeat starmap takewhile tee zip_longest",
+    )
+
+
+def _functools() -> dict[str, Any]:
+    import functools
+
+    return picked(functools, "partial reduce wraps lru_cache cache cmp_to_key")
+
+
+def _copy() -> dict[str, Any]:
+    import copy
+
+    return picked(copy, "copy deepcopy")
+
+
+def _operator() -> dict[str, Any]:
+    import operator
+
+    return picked(operator, "add sub mul truediv floordiv mod neg pos abs eq ne lt le gt ge and_ or_ xor not_ itemgetter contains matmul")
+
+
+def _dataclasses() -> dict[str, Any]:
+    from gradsh.library import dataclass
+
+    return {name: getattr(dataclass, name) for name in ("dataclass", "field", "asdict", "astuple", "replace")}
+
+
+TABLES: dict[str, Callable[[], dict[str, Any]]] = {
+    "math": _math, "time": _time, "random": _random, "collections": _collections, "itertools": _itertools, "functools": _functools,
+    "copy": _copy, "operator": _operator, "dataclasses": _dataclasses,
+}  # fmt: skip

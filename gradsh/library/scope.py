@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from gradsh.fault import fault
 from gradsh.library import namespaces
 
 # With the shell's defaults these are PyTorch's where their first argument is a tensor.
@@ -13,17 +14,18 @@ ON_TENSORS = ("sum", "max", "min", "abs", "round", "pow", "all", "any")
 
 class Scope:
     """A program's outermost scope. `names` is the plain dict that Python looks up builtins in (it is quick only on plain
-    ones); `provide` brings in those of the library that a program reads."""
+    ones); `provide` brings in those of the library that a program reads. `helpers` finds the program's own modules."""
 
-    __slots__ = ("names",)
+    __slots__ = ("helpers", "names")
 
-    def __init__(self, dialect: str) -> None:
+    def __init__(self, dialect: str, helpers: Callable[[str], Any] | None = None) -> None:
+        self.helpers = helpers
         from gradsh.lang import builtin_names, runtime_names
         from gradsh.library import access
 
         access.register()
         names = self.names = builtin_names() | runtime_names()
-        names |= {".import": imported, ".import_from": imported_from, "param": param}
+        names |= {".import": self._imported, ".import_from": self._imported_from, "param": param}
         if dialect == "shell":
             for name in ON_TENSORS:
                 names[name] = on_tensors(name, names[name])
@@ -35,6 +37,37 @@ class Scope:
                 found = namespaces.bare(name)
                 if found is not None:
                     self.names[name] = found
+
+    def _imported(self, path: str, top: bool = False) -> Any:
+        """What `import a.b` binds: a if `top`, else a.b."""
+        found = self._module(path)
+        return self._module(path.partition(".")[0]) if top else found
+
+    def _imported_from(self, path: str, name: str) -> Any:
+        """What `from a import b` binds."""
+        space = self._module(path)
+        try:
+            return space.get(name)
+        except AttributeError as error:
+            details = getattr(error, "details", None)
+            hint = None if details is None else details.hint
+            raise fault(ImportError, f"cannot import name '{name}' from '{path}'", hint=hint) from None
+
+    def _module(self, path: str) -> namespaces.Namespace:
+        top = path.partition(".")[0]
+        if top in IGNORED:
+            return namespaces.Namespace(path, {}, lambda name: Ignored())
+        found = namespaces.module(path)
+        if found is None and self.helpers is not None:
+            found = self.helpers(path)
+        if found is None:
+            raise fault(
+                ModuleNotFoundError,
+                f"No module named '{path}'",
+                notes=(f"gradsh has no {top}: a program reaches the library's own modules, and helper files beside it",),
+                hint=REPLACEMENTS.get(top),
+            )
+        return found
 
 
 _outermost: dict[str, Scope] = {}
@@ -74,29 +107,7 @@ def param(value: Any) -> Any:
     return tensor(value, dtype=state.default, requires_grad=True)
 
 
-# ---- imports
-
 IGNORED = frozenset(("__future__", "typing", "warnings", "typing_extensions"))
-
-
-def imported(path: str, top: bool = False) -> Any:
-    """What `import a.b` binds: a if `top`, else a.b."""
-    found = _module(path)
-    return _module(path.partition(".")[0]) if top else found
-
-
-def imported_from(path: str, name: str) -> Any:
-    """What `from a import b` binds."""
-    from gradsh.fault import fault
-
-    space = _module(path)
-    if space is None:
-        return Ignored()
-    try:
-        return space.get(name)
-    except AttributeError as error:
-        details = getattr(error, "details", None)
-        raise fault(ImportError, f"cannot import name '{name}' from '{path}'", hint=None if details is None else details.hint) from None
 
 
 class Ignored:
@@ -112,17 +123,6 @@ class Ignored:
         return self
 
     __ror__ = __or__
-
-
-def _module(path: str) -> Any:
-    from gradsh.fault import fault
-
-    if path.partition(".")[0] in IGNORED:
-        return namespaces.Namespace(path, {}, lambda name: Ignored())
-    found = namespaces.module(path)
-    if found is None:
-        raise fault(ModuleNotFoundError, f"No module named '{path}'", notes=(f"gradsh has no {path.partition('.')[0]}: programs reach only the library's own modules",), hint=REPLACEMENTS.get(path.partition(".")[0]))
-    return found
 
 
 REPLACEMENTS = {
