@@ -54,6 +54,7 @@ def build_tables(grammar: str, mistakes: str) -> Tables:
         words=words,
         soft=frozenset(words) - hard,
         contextual={t.name: t.pattern.to_regexp() for t in parser.terminals if t.name in CONTEXTUAL},
+        anywhere=[],
         mistakes={},
         messages=[],
         **_scanner(parser),
@@ -117,6 +118,8 @@ def _resolve(mistakes: str, tables: Tables) -> None:
     lexer, parser = Lexer(tables), Parser(tables, {})
     for row in tomllib.loads(mistakes).get("mistake", []):
         number = len(tables.messages)
+        if row.get("anywhere"):
+            tables.anywhere.append(number)
         tables.messages.append((row["message"], row.get("help"), row.get("before"), row.get("after")))
         for example in row["examples"]:
             where = parser.failure(lexer.tokens(example))

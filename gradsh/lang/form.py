@@ -28,6 +28,8 @@ class Form(tuple["Any", ...] if TYPE_CHECKING else tuple):  # type: ignore[misc]
     fields: ClassVar[tuple[str, ...]] = ()
     # What Python's messages call it.
     kind: ClassVar[str] = "expression"
+    # A statement with blocks ends, when it is typed, at an empty line.
+    has_block: ClassVar[bool] = False
     rest: ClassVar[bool] = False
     start: int
     end: int

@@ -104,6 +104,8 @@ class _Run:
                     end = self.colon(word, start, end)
                 elif self.command and not brackets:
                     end = self.command_operator(word, start, end)
+                elif word == "%" and self.at_start():
+                    end = self.skip_line(start)
                 else:
                     push(("CARET_POWER" if word == "^" and self.caret_power else word, start, end, word))
             elif kind == "_NEWLINE":
@@ -136,7 +138,7 @@ class _Run:
         tokens = self.tokens
         before = tokens[-1][2] if tokens else start
         self.command = False
-        if tokens and tokens[-1][0] not in ("_NEWLINE", "_INDENT", "_DEDENT"):
+        if not self.at_start():
             tokens.append(("_NEWLINE", start, before, ""))
         if end == last:
             return True
@@ -168,7 +170,7 @@ class _Run:
         if not self.tolerant and "\\" in self.text[before:] and self.continued(before):
             return self.mishap("continuation", self.text.rindex("\\"))
         if not self.brackets:
-            if tokens and tokens[-1][0] not in ("_NEWLINE", "_INDENT", "_DEDENT"):
+            if not self.at_start():
                 tokens.append(("_NEWLINE", last, before, ""))
             tokens.extend([("_DEDENT", last, before, "")] * (len(self.indents) - 1))
         tokens.append(("$END", last, before, ""))
@@ -177,6 +179,17 @@ class _Run:
     def continued(self, before: int) -> bool:
         """Whether the text stops after a backslash that continues its last line."""
         return re.compile(r"(?:[ \t\f]|#[^\n]*\n|\n)*\\\n?[ \t\f]*\Z").match(self.text, before) is not None
+
+    def at_start(self) -> bool:
+        """Whether a statement begins here."""
+        return not self.brackets and (not self.tokens or self.tokens[-1][0] in ("_NEWLINE", "_INDENT", "_DEDENT"))
+
+    def skip_line(self, start: int) -> int:
+        """Leave out a line for a notebook's machinery: `%magic` or `!command`; nothing of ours begins like that."""
+        end = self.text.find("\n", start)
+        end = len(self.text) if end < 0 else end
+        self.skipped.append((start, end))
+        return end
 
     # ---------------------------------------------------------------------------------------------------- brackets
 
@@ -330,6 +343,8 @@ class _Run:
             assert found is not None
             self.tokens.append(("CONVERSION", position, found.end(), found[0]))
             return found.end()
+        if text[position] == "!" and self.at_start():
+            return self.skip_line(position)
         if not self.tolerant:
             return self.mishap("character", position)
         found = re.compile(r"""[rRbBuUfF]{0,2}(?:\"\"\"|''')[\s\S]*|[rRbBuUfF]{0,2}["'][^\n]*|\w+|[^\w"'\n]""").match(text, position)

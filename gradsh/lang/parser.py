@@ -66,7 +66,7 @@ class Parser:
     """The driver, with the class that each rule makes; a rule without one makes the tuple of its parts."""
 
     def __init__(self, tables: Tables, forms: Mapping[str, type[Form]]) -> None:
-        self.start, self.end = tables.start, tables.end
+        self.tables, self.start, self.end = tables, tables.start, tables.end
         self.actions = tables.actions
         self.rules = [_prepared(*rule, forms) for rule in tables.rules]
         self.gotos = [_Gotos(self, row) for row in tables.gotos]

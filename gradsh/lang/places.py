@@ -74,8 +74,8 @@ def _targets(forms: tuple[Form, ...]) -> dict[tuple[int, int], str]:
         form = waiting.pop()
         if isinstance(form, Assign) and len(form.parts) == 2 and type(form.parts[0]) is Name:
             found[form.parts[1].start, form.parts[1].end] = form.parts[0].name
-        elif isinstance(form, Augmented) and type(form.target_) is Name:
-            found[form.start, form.end] = form.target_.name
+        elif isinstance(form, Augmented) and type(form.place) is Name:
+            found[form.start, form.end] = form.place.name
         if isinstance(form, tuple):
             waiting += [part for part in form if isinstance(part, tuple)]
     return found

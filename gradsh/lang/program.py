@@ -60,10 +60,24 @@ def parse_program(source: Source, dialect: Dialect = "shell") -> tuple[Form, ...
     except Unexpected as unexpected:
         from gradsh.lang.syntax import syntax_error
 
-        error = syntax_error(source, tokens, unexpected)
+        error = syntax_error(source, tokens, unexpected, parser.tables)
     else:
         return forms
     raise error
+
+
+def needs_more(text: str, dialect: Dialect = "shell") -> bool:
+    """Whether what was typed so far goes on: in a bracket or string, or in a block, which an empty line ends."""
+    from gradsh.lang.syntax import Incomplete
+
+    blank = not text.rpartition("\n")[2].strip()
+    try:
+        forms = parse_program(Source("<input>", text), dialect)
+    except Incomplete as error:
+        return error.inside != "block" or not blank
+    except SyntaxError:
+        return False
+    return bool(forms) and forms[-1].has_block and not blank
 
 
 def compile_program(

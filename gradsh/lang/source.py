@@ -48,7 +48,7 @@ class Source:
 
     @classmethod
     def of(cls, filename: str) -> Source | None:
-        """The text that code with this `co_filename` came from, or None for code that is not the user's."""
+        """The text that code with this `co_filename` came from, or None for Python's own code."""
         return cls.registry.get(filename)
 
     @property

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Raised whenever what is stored, or how the lexer and driver read it, changes.
-FORMAT = 2
+FORMAT = 3
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHIPPED = os.path.join(HERE, "tables.bin")
@@ -29,11 +29,13 @@ class Tables:
     keeps (see build.py). `pattern` is the lexer's one regular expression and `kinds` the meaning of its groups, ""
     for operators; `contextual` are the patterns of tokens that can only stand in some places. `words` maps what looks
     like a name to its token type, `soft` are those that are words in commands only.
-    `mistakes[state][token type]`: numbers of rows in `messages`, (message, help, before, after) each.
+    `mistakes[state][token type]`: numbers of rows in `messages`, (message, help, before, after) each; those in
+    `anywhere` hold at every state.
     """
 
     __slots__ = (
-        "actions", "contextual", "end", "gotos", "kinds", "messages", "mistakes", "pattern", "rules", "soft", "start", "words",
+        "actions", "anywhere", "contextual", "end", "gotos", "kinds", "messages", "mistakes", "pattern", "rules", "soft",
+        "start", "words",
     )  # fmt: skip
 
     actions: list[dict[str, int]]
@@ -47,6 +49,7 @@ class Tables:
     soft: frozenset[str]
     contextual: dict[str, str]
     mistakes: dict[int, dict[str, list[int]]]
+    anywhere: list[int]
     messages: list[tuple[str, str | None, str | None, str | None]]
 
     def __init__(self, **parts: Any) -> None:
@@ -117,13 +120,17 @@ def _write(path: str, key: str, tables: Tables) -> None:
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(beside, "wb") as file:
-            file.write(marshal.dumps((FORMAT, key, tables.parts()), 4))
+            file.write(_stored(key, tables))
         os.replace(beside, path)
     except OSError:
         try:
             os.unlink(beside)
         except OSError:
             pass
+
+
+def _stored(key: str, tables: Tables) -> bytes:
+    return marshal.dumps((FORMAT, key, tables.parts()), 4)
 
 
 def build(grammar: str, mistakes: str) -> Tables:
@@ -135,4 +142,5 @@ def build(grammar: str, mistakes: str) -> Tables:
 
 if __name__ == "__main__":
     texts = _sources()
-    _write(sys.argv[1], _key(texts), build(*texts))
+    with open(sys.argv[1], "wb") as output:
+        output.write(_stored(_key(texts), build(*texts)))

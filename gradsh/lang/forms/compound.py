@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 class If(Form):
+    has_block = True
     test: Form
     body: Block
     otherwise: Elif | Block | None
@@ -41,6 +42,7 @@ class Elif(Form):
 
 
 class While(Form):
+    has_block = True
     test: Form
     body: Block
     otherwise: Block | None
@@ -51,6 +53,7 @@ class While(Form):
 
 
 class For(Form):
+    has_block = True
     targets: Form
     values: Form
     body: Block
@@ -63,6 +66,7 @@ class For(Form):
 
 
 class Try(Form):
+    has_block = True
     body: Block
     handlers: tuple[Handler, ...]
     otherwise: Block | None
@@ -93,6 +97,7 @@ class Handler(Form):
 
 
 class TryFinally(Form):
+    has_block = True
     body: Block
     final: Block
 
@@ -101,6 +106,7 @@ class TryFinally(Form):
 
 
 class With(Form):
+    has_block = True
     items: tuple[Form, ...]
     body: Block
 

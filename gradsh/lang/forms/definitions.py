@@ -120,6 +120,7 @@ class Lambda(Form):
 class Function(Form):
     """`def`; annotations are not evaluated."""
 
+    has_block = True
     name: str
     parameters: tuple[Form, ...] | None
     result: Form | None
@@ -140,6 +141,7 @@ class Function(Form):
 class Class(Form):
     """`class`, with at most one base and no keywords; `.fields` holds the names annotated in it, if there are any."""
 
+    has_block = True
     name: str
     arguments: tuple[Form, ...] | None
     body: tuple[Form, ...] | None
@@ -165,6 +167,7 @@ class Class(Form):
 
 
 class Decorated(Form):
+    has_block = True
     decorators: tuple[Form, ...]
     definition: Function | Class
 

@@ -1,0 +1,94 @@
+"""Powers and shifts with a guard against integers that would eat the machine, and `^` with shell defaults."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradsh.fault import fault
+from gradsh.lang.forms.values import LARGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Type -> what `a ^ b` means where either is of that type.
+CARET: dict[type, Callable[[Any, Any], Any]] = {}
+
+
+def power(a: Any, b: Any) -> Any:
+    """a ** b"""
+    if type(a) is int and type(b) is int:
+        _check_power(a, b)
+    return a**b
+
+
+def in_place_power(a: Any, b: Any) -> Any:
+    """a **= b"""
+    if type(a) is int and type(b) is int:
+        _check_power(a, b)
+    a **= b
+    return a
+
+
+def power_function(base: Any, exp: Any, mod: Any = None) -> Any:
+    """pow(base, exp[, mod])"""
+    return power(base, exp) if mod is None else pow(base, exp, mod)
+
+
+def left_shift(a: Any, b: Any) -> Any:
+    """a << b"""
+    _check_shift(a, b)
+    return a << b
+
+
+def in_place_left_shift(a: Any, b: Any) -> Any:
+    """a <<= b"""
+    _check_shift(a, b)
+    a <<= b
+    return a
+
+
+def caret(a: Any, b: Any) -> Any:
+    """a ^ b with shell defaults: power on numbers and on what has no exclusive or."""
+    rule = CARET.get(type(a)) or CARET.get(type(b))
+    if rule is not None:
+        return rule(a, b)
+    number = isinstance(a, (int, float)) and isinstance(b, (int, float)) and not (isinstance(a, bool) and isinstance(b, bool))
+    if number or not (hasattr(type(a), "__xor__") or hasattr(type(b), "__rxor__")):
+        return power(a, b)
+    return a ^ b
+
+
+def in_place_caret(a: Any, b: Any) -> Any:
+    """a ^= b with shell defaults."""
+    return caret(a, b)
+
+
+def _check_power(a: int, b: int) -> None:
+    if b > 1 and a.bit_length() * b > LARGEST:
+        import math
+
+        if abs(a) > 1 and math.log2(abs(a)) * b > LARGEST:
+            raise _too_large()
+
+
+def _check_shift(a: Any, b: Any) -> None:
+    if isinstance(a, int) and isinstance(b, int) and a and a.bit_length() + b > LARGEST:
+        raise _too_large()
+
+
+def _too_large() -> BaseException:
+    return fault(OverflowError, f"integer of more than {LARGEST:,} bits", hint="use a float: 2.0 ** 0.5")
+
+
+def item_changer(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Callable[[Any], None]]:
+    """`x[i] **= v` as item(x, i)(v): x and i are evaluated once, and x[i] is read before v is evaluated, as Python does."""
+
+    def item(container: Any, index: Any) -> Callable[[Any], None]:
+        old = container[index]
+
+        def store(value: Any) -> None:
+            container[index] = change(old, value)
+
+        return store
+
+    return item

@@ -1,0 +1,73 @@
+"""Python's builtins as programs have them, and the helpers that emitted code calls."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from typing import Any
+
+from gradsh.lang import arithmetic, formatting, members
+
+# Those that are Python's own; `print` and `open` come from the session.
+_PLAIN = (
+    "abs all any ascii bin bool callable chr classmethod dict divmod enumerate filter float frozenset hash hex id int"
+    " isinstance issubclass iter len list map max min next object oct ord property range repr reversed round set slice"
+    " sorted staticmethod str sum super tuple zip NotImplemented Ellipsis"
+)
+# Exceptions that programs can raise and catch. No BaseException: interrupts and limits pass through every program.
+_EXCEPTIONS = (
+    "ArithmeticError AssertionError AttributeError BufferError DeprecationWarning EOFError Exception FileExistsError"
+    " FileNotFoundError FloatingPointError FutureWarning IOError ImportError IndentationError IndexError KeyError"
+    " KeyboardInterrupt LookupError MemoryError ModuleNotFoundError NameError NotImplementedError OSError OverflowError"
+    " PermissionError RecursionError ReferenceError RuntimeError RuntimeWarning StopIteration SyntaxError SystemError"
+    " TabError TimeoutError TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UserWarning"
+    " ValueError Warning ZeroDivisionError"
+)
+
+
+def builtin_names() -> dict[str, Any]:
+    """The builtins of programs by name: Python's, with safe ones where Python's reach too far."""
+    names = {name: getattr(builtins, name) for name in f"{_PLAIN} {_EXCEPTIONS}".split()}
+    names |= {
+        "type": members.Type,
+        "getattr": members.get_attribute,
+        "hasattr": members.has_attribute,
+        "setattr": members.set_attribute,
+        "dir": list_names,
+        "format": formatting.format_value,
+        "pow": arithmetic.power_function,
+    }
+    return names
+
+
+def runtime_names() -> dict[str, Any]:
+    """What emitted code calls; no program can write these names. A session adds `.show`, `.command`, `.import`, …"""
+    return {
+        "__build_class__": members.build_class,
+        ".get": members.get,
+        ".member": members.Member,
+        ".pow": arithmetic.power,
+        ".ipow": arithmetic.in_place_power,
+        ".ipow_item": arithmetic.item_changer(arithmetic.in_place_power),
+        ".lshift": arithmetic.left_shift,
+        ".ilshift": arithmetic.in_place_left_shift,
+        ".ilshift_item": arithmetic.item_changer(arithmetic.in_place_left_shift),
+        ".caret": arithmetic.caret,
+        ".icaret": arithmetic.in_place_caret,
+        ".icaret_item": arithmetic.item_changer(arithmetic.in_place_caret),
+        ".slice": slice,
+        ".format": formatting.format_field,
+        ".list": list,
+        ".Exception": Exception,
+    }
+
+
+def list_names(*values: Any) -> list[str]:
+    """dir([value])"""
+    if values:
+        return members.names_of(values[0])
+    return sorted(name for name in sys._getframe(1).f_locals if not name.startswith((".", "__")))
+
+
+members.replace(str, "format", formatting.format_string)
+members.replace(str, "format_map", formatting.format_string_map)

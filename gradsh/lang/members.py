@@ -1,0 +1,319 @@
+"""Which attributes a program may read, set and delete: a list for each type, and all of a program's own classes."""
+
+from __future__ import annotations
+
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+from gradsh.fault import fault
+from gradsh.lang.names import METHODS, is_closed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Reader = Callable[[Any, str], Any]
+    Writer = Callable[[Any, str, Any], None]
+
+# Type -> the names that may be read from its values; those of a program's own classes grow as they are looked up.
+ALLOWED: dict[type, set[str]] = {}
+# Type -> the names that may be set.
+SETTABLE: dict[type, set[str]] = {}
+# Types that answer for themselves.
+READERS: dict[type, Reader] = {}
+WRITERS: dict[type, Writer] = {}
+# Methods for which a program gets a safe one.
+REPLACED: dict[type, dict[str, Callable[..., Any]]] = {}
+# The classes that gradsh code defines, a program's and the library's.
+OWN: set[type] = set()
+
+# What deleting passes in place of a value.
+DELETED: Any = object()
+
+
+def allow(kind: type, names: Iterable[str] | None = None, settable: Iterable[str] = ()) -> None:
+    """Let programs read `names` (None: all public ones) from values of `kind` and its subclasses, and set `settable`."""
+    chosen = public(kind) if names is None else names
+    ALLOWED.setdefault(kind, set()).update(chosen, settable)
+    SETTABLE.setdefault(kind, set()).update(settable)
+
+
+def policy(kind: type, reader: Reader, writer: Writer | None = None) -> None:
+    """Let `kind` answer for itself: reader(value, name); writer(value, name, new value or DELETED). AttributeError: no."""
+    READERS[kind] = reader
+    if writer is not None:
+        WRITERS[kind] = writer
+
+
+def replace(kind: type, name: str, method: Callable[..., Any]) -> None:
+    """Give programs `method(value, …)` where they ask for a method that is not safe."""
+    REPLACED.setdefault(kind, {})[name] = method
+
+
+def public(kind: type) -> list[str]:
+    return [name for name in dir(kind) if not name.startswith("_")]
+
+
+# --------------------------------------------------------------------------------------------------------- reading
+
+
+def get(value: Any, name: str) -> Any:
+    """`value.name`; `name` is no closed one, since it stands in a program."""
+    names = ALLOWED.get(type(value))
+    if names is not None and name in names:
+        return getattr(value, name)
+    return _get(value, name)
+
+
+def _get(value: Any, name: str) -> Any:
+    """Everything but the names already known to be allowed."""
+    kind = type(value)
+    if name == "__class__":
+        return class_of(value)
+    if kind is super:
+        return _get_from_super(value, name)
+    if issubclass(kind, type):
+        return _get_from_class(value, name)
+    for base in kind.__mro__:
+        if base in READERS:
+            return READERS[base](value, name)
+    if name in METHODS or (name.startswith("__") and not is_closed(name) and name.endswith("__")):
+        return getattr(value, name)
+    owner = _owner(kind.__mro__, name)
+    if owner is None:
+        # Its own attribute, or one that `__getattr__` makes.
+        if kind in OWN:
+            found = getattr(value, name)
+            ALLOWED[kind].add(name)
+            return found
+        if kind is FunctionType and _is_users(value):
+            return getattr(value, name)
+    elif name in REPLACED.get(owner, ()):
+        return MethodType(REPLACED[owner][name], value)
+    elif _is_open(owner, name):
+        ALLOWED.setdefault(kind, set()).add(name)
+        return getattr(value, name)
+    raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'", name=name, obj=value)
+
+
+def _get_from_class(kind: type, name: str) -> Any:
+    if name in METHODS or name in ("__name__", "__doc__"):
+        return getattr(kind, name)
+    owner = _owner(kind.__mro__, name)
+    if owner is not None:
+        if name in REPLACED.get(owner, ()):
+            return REPLACED[owner][name]
+        if _is_open(owner, name):
+            return getattr(kind, name)
+    raise AttributeError(f"type object '{kind.__name__}' has no attribute '{name}'", name=name, obj=kind)
+
+
+def _get_from_super(value: Any, name: str) -> Any:
+    order = value.__self_class__.__mro__
+    owner = _owner(order[order.index(value.__thisclass__) + 1 :], name)
+    if owner is not None and name in REPLACED.get(owner, ()):
+        return MethodType(REPLACED[owner][name], value.__self__)
+    if name in METHODS or owner is None or _is_open(owner, name):
+        return getattr(value, name)
+    raise AttributeError(f"'super' object has no attribute '{name}'", name=name, obj=value)
+
+
+def _owner(order: tuple[type, ...], name: str) -> type | None:
+    """The first class that defines a name."""
+    for base in order:
+        if name in base.__dict__:
+            return base
+    return None
+
+
+def _is_open(owner: type, name: str) -> bool:
+    """Whether what `owner` defines may be read."""
+    return owner in OWN or name in ALLOWED.get(owner, ())
+
+
+def class_of(value: Any) -> Any:
+    """`type(value)`; the class of a class is the `type` that programs have, which makes no classes."""
+    kind = type(value)
+    return Type if issubclass(kind, type) else kind
+
+
+# --------------------------------------------------------------------------------------------- setting and deleting
+
+
+class Member:
+    """`a.b` where it is set, changed in place or deleted is `Member(a)["b"]`: Python then keeps the order of evaluation."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __getitem__(self, name: str) -> Any:
+        return get(self.value, name)
+
+    def __setitem__(self, name: str, new: Any) -> None:
+        put(self.value, name, new)
+
+    def __delitem__(self, name: str) -> None:
+        put(self.value, name, DELETED)
+
+
+def put(value: Any, name: str, new: Any) -> None:
+    """`value.name = new`, or `del value.name`."""
+    kind = type(value)
+    names = SETTABLE.get(kind)
+    if (names is None or name not in names) and not _may_put(value, kind, name):
+        for base in kind.__mro__:
+            if base in WRITERS:
+                return WRITERS[base](value, name, new)
+        raise _read_only(value, kind, name)
+    if new is DELETED:
+        delattr(value, name)
+    else:
+        setattr(value, name, new)
+    return None
+
+
+def _may_put(value: Any, kind: type, name: str) -> bool:
+    if kind in OWN:
+        owner = _owner(kind.__mro__, name)
+        return owner is None or owner is object or owner in OWN or _settable_by(owner, name)
+    if issubclass(kind, type):
+        return value in OWN and name not in ("__name__", "__doc__", "__class__")
+    if kind is FunctionType:
+        return _is_users(value) and not name.startswith("__")
+    return any(name in SETTABLE.get(base, ()) for base in kind.__mro__)
+
+
+def _is_users(function: FunctionType) -> bool:
+    """Whether a program defined a function; only a user's text has such a file name."""
+    return function.__code__.co_filename.startswith("<")
+
+
+def _settable_by(owner: type, name: str) -> bool:
+    return name in SETTABLE.get(owner, ()) or (owner not in WRITERS and name in ALLOWED.get(owner, ()))
+
+
+def _read_only(value: Any, kind: type, name: str) -> BaseException:
+    if issubclass(kind, type):
+        return fault(TypeError, f"cannot set '{name}' attribute of immutable type '{value.__name__}'")
+    if _owner(kind.__mro__, name) is None:
+        return AttributeError(f"'{kind.__name__}' object has no attribute '{name}'", name=name, obj=value)
+    return fault(AttributeError, f"'{kind.__name__}' object attribute '{name}' is read-only")
+
+
+# ------------------------------------------------------------------------------------------------------- functions
+
+
+class _TypeOfTypes(type):
+    def __call__(cls, *values: Any) -> Any:
+        if len(values) != 1:
+            raise fault(TypeError, "type() takes 1 argument", hint="class Name(Base):")
+        return class_of(values[0])
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, type)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return cls is kind or issubclass(kind, type)
+
+    def __repr__(cls) -> str:
+        return "<class 'type'>"
+
+
+class Type(metaclass=_TypeOfTypes):
+    """The `type` of programs: the class of a value, and the class of classes."""
+
+
+Type.__name__ = Type.__qualname__ = "type"
+
+
+def build_class(body: Any, name: str, *bases: type) -> type:
+    """What a class statement calls; its class is a program's own from then on."""
+    import builtins
+
+    if bases and (bases[0] is Type or not isinstance(bases[0], type)):
+        shown = "type" if bases[0] is Type else repr(bases[0])
+        raise fault(TypeError, f"{shown} cannot be a base class")
+    made: type = builtins.__build_class__(body, name, *bases)
+    OWN.add(made)
+    ALLOWED[made] = set()
+    return made
+
+
+def get_attribute(value: Any, name: str, *default: Any) -> Any:
+    """getattr(value, name[, default])"""
+    if len(default) > 1:
+        raise TypeError(f"getattr expected at most 3 arguments, got {len(default) + 2}")
+    if not isinstance(name, str):
+        raise TypeError("attribute name must be string, not '" + type(name).__name__ + "'")
+    if is_closed(name):
+        raise fault(AttributeError, f"the attribute {name} is not available")
+    if not default:
+        return get(value, name)
+    try:
+        return get(value, name)
+    except AttributeError:
+        return default[0]
+
+
+def has_attribute(value: Any, name: str) -> bool:
+    """hasattr(value, name); a closed name is never there."""
+    if not isinstance(name, str):
+        raise TypeError("attribute name must be string, not '" + type(name).__name__ + "'")
+    if is_closed(name):
+        return False
+    try:
+        get(value, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def set_attribute(value: Any, name: str, new: Any) -> None:
+    """setattr(value, name, new)"""
+    if not isinstance(name, str):
+        raise TypeError("attribute name must be string, not '" + type(name).__name__ + "'")
+    if is_closed(name):
+        raise fault(AttributeError, f"the attribute {name} is not available")
+    put(value, name, new)
+
+
+def names_of(value: Any) -> list[str]:
+    """What a program can read from a value, sorted: for dir(), completion and the nearest name."""
+    kind = type(value)
+    order = value.__mro__ if isinstance(value, type) else kind.__mro__
+    found: set[str] = set()
+    for base in order:
+        found.update(base.__dict__ if base in OWN else ALLOWED.get(base, ()), REPLACED.get(base, ()))
+    if kind in OWN or (kind is FunctionType and _is_users(value)):
+        found.update(getattr(value, "__dict__", ()))
+    reader = next((base for base in order if base in READERS), None)
+    if reader is not None:
+        found.update(name for name in dir(value) if has_attribute(value, name))
+    return sorted(name for name in found if name in METHODS or not name.startswith(("__", ".")))
+
+
+def _allow_pythons_own() -> None:
+    for kind in (str, bytes, list, tuple, dict, set, frozenset, float, slice, range):
+        allow(kind)
+    for name in ("format", "format_map"):
+        ALLOWED[str].discard(name)
+    # to_bytes and from_bytes take a length that nothing guards.
+    for kind in (int, bool):
+        allow(kind, [name for name in public(kind) if name not in ("to_bytes", "from_bytes")])
+    allow(type(None), ())
+    allow(property, ("getter", "setter", "deleter"))
+    allow(type(_ for _ in ()), ("send", "close", "throw"))
+    for view in ({}.keys(), {}.values(), {}.items()):
+        allow(type(view), ("isdisjoint",) if hasattr(view, "isdisjoint") else ())
+    allow(BaseException, ("args", "add_note"))
+    allow(StopIteration, ("value",))
+    allow(OSError, ("errno", "strerror", "filename"))
+    allow(KeyError, ())
+    allow(SyntaxError, ("msg", "lineno", "offset", "text", "filename"))
+    allow(AttributeError, ("name",))
+    allow(NameError, ("name",))
+    allow(ImportError, ("name", "msg"))
+
+
+_allow_pythons_own()
