@@ -12,8 +12,8 @@ from operator import attrgetter
 from typing import Any
 
 from gradsh.engine import runtime
-from gradsh.engine.alias import check_saved_out
-from gradsh.engine.node import AccumulateGrad, Extra, Node, Released
+from gradsh.engine.arrival import add_grad, arrive, call_node_hooks, prepare, run_observed
+from gradsh.engine.node import AccumulateGrad, Node, Released
 from gradsh.engine.op import OPS
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
@@ -41,7 +41,7 @@ def backward(
         found = _pass(roots, seeds, targets, bool(keep), create_graph)
         for target, value in zip(targets, found, strict=True):
             if value is not None:
-                _add_grad(target, value, create_graph, owned=False)
+                add_grad(target, value, create_graph, owned=False)
         return
     _pass(roots, seeds, None, bool(keep), create_graph)
 
@@ -216,12 +216,12 @@ def reachable(roots: Iterable[Node | None], *, released_is_error: bool = False) 
                         released.append(parent)
                         push(parent)
     if released and released_is_error:
-        raise _second_time(max(released, key=_creation))
+        raise second_time(max(released, key=_creation))
     found.sort(key=_creation)
     return found
 
 
-def _second_time(node: Node) -> BaseException:
+def second_time(node: Node) -> BaseException:
     name = "a value" if node.op is None else node.op.name
     sites: tuple[Site, ...] = ((f"{name} was computed here: {{}}", node.code, node.lasti),)
     if isinstance(node.mark, Released):
@@ -244,10 +244,11 @@ def _pass(roots: list[Any], seeds: list[Any], targets: list[Any] | None, keep: b
     for node, _ in outer:
         node.g = None
     captured: dict[Node, Any] = {}
+    passing: set[Node] = set()
+    aside: list[Node] = []
     if targets is not None:
-        wanted = [target.current_node() for target in targets]
-        captured = {node: None for node in wanted if node is not None}
-        order = _between(order, captured)
+        captured = dict.fromkeys(node for target in targets if (node := target.current_node()) is not None)
+        order, passing, aside = _between(order, captured)
     grad_before = state.grad
     state.backward_depth += 1
     state.grad = create
@@ -270,101 +271,80 @@ def _pass(roots: list[Any], seeds: list[Any], targets: list[Any] | None, keep: b
             if g is None:
                 continue
             node.g = None
-            if node.extra is not None:
-                g = _visit(node, node.extra, g, create)
+            extra = node.extra
+            if extra is not None:
+                g = arrive(node, extra, g, create)
             if node.kept is not None:
                 node.kept.g = g
-            if captured and node in captured:
-                captured[node] = g
-                node.own = False
+            if targets is not None:
+                if node in captured:
+                    captured[node] = g
+                    node.own = False
+                if node not in passing:
+                    continue
+            if extra is not None:
+                g = prepare(node, extra, g, create)
             if node.__class__ is AccumulateGrad:
-                if targets is None:
-                    leaves.append((node, g, node.own))  # type: ignore[arg-type]
+                leaves.append((node, g, node.own))  # type: ignore[arg-type]
                 continue
-            if create:
+            if state.check_nan or extra is not None and extra.post:
+                _observed(node, g, create)
+            elif create:
                 node.run_recorded(g)
             else:
                 node.run(g)
-            if node.extra is not None and node.extra.post:
-                _after(node, g)
             if not keep:
                 node.release(mark)
     finally:
         state.grad = grad_before
         state.backward_depth -= 1
-        for node in queue:
+        for node in (*queue, *aside):
             node.g = None
         for node, g in outer:
             node.g = g
     for leaf, g, own in leaves:
         tensor = leaf.ref()
         if tensor is not None:
-            _add_grad(tensor, g, create, own)
+            add_grad(tensor, g, create, own)
             if leaf.post_accumulate:
                 for hook in list(leaf.post_accumulate.values()):
                     hook(tensor)
+        if leaf.extra is not None and leaf.extra.post:
+            call_node_hooks(leaf.extra.post, (), g)
     return [] if targets is None else [captured.get(target.current_node()) for target in targets]
 
 
-def _between(order: list[Node], ends: dict[Node, Any]) -> list[Node]:
-    """Of the nodes (oldest first), those on a path to one of `ends`."""
+def _between(order: list[Node], ends: dict[Node, Any]) -> tuple[list[Node], set[Node], list[Node]]:
+    """Of the nodes (oldest first): those on a path to one of `ends`, those of them to pass on gradients, all the others."""
     on_path: set[Node] = set()
+    passing: set[Node] = set()
     for node in order:
-        if node in ends or any(parent in on_path for parent in (node.p, node.q, *(node.more or ())) if parent is not None):
+        if any(parent in on_path for parent in (node.p, node.q, *(node.more or ())) if parent is not None):
             on_path.add(node)
-    return [node for node in order if node in on_path]
+            passing.add(node)
+        elif node in ends:
+            on_path.add(node)
+    return [node for node in order if node in on_path], passing, [node for node in order if node not in on_path]
 
 
-def _visit(node: Node, extra: Extra, g: Any, create: bool) -> Any:
-    """What only some nodes want done with the gradient that has arrived: hooks, `retain_grad`, the check of a saved output."""
-    if extra.changed is not None:
-        check_saved_out(node)
-    if extra.pre:
-        for pre in list(extra.pre.values()):
-            result = pre((_as_tensor(g),))
-            if result is not None:
-                g = result[0] if create else result[0].raw
-    if extra.hooks:
-        value = _as_tensor(g)
-        for hook in list(extra.hooks.values()):
-            result = hook(value)
-            if result is not None:
-                if not isinstance(result, Tensor):
-                    raise fault(TypeError, f"expected Variable, but hook returned '{type(result).__name__}'")
-                value = result
-        g = value if create else value.raw
-        node.own = False
-    if extra.retain is not None:
-        tensor = extra.retain()
-        if tensor is not None:
-            _add_grad(tensor, g, create, owned=False)
-    return g
+def _observed(node: Node, g: Any, create: bool) -> None:
+    """Run a node that has hooks, or whose gradients are to be free of nan (`detect_anomaly`)."""
+
+    def observe(given: tuple[Any, ...]) -> tuple[Any, ...]:
+        if state.check_nan:
+            for index, value in enumerate(given):
+                if value is not None and _has_nan(value.raw):
+                    raise fault(
+                        RuntimeError,
+                        f"Function '{node.name()}' returned nan values in its {index}th output.",
+                        sites=(("the operation it belongs to: {}", node.code, node.lasti),),
+                        hint=":nan z tells where the nan comes from",
+                    )
+        hooks = None if node.extra is None else node.extra.post
+        return call_node_hooks(hooks, given, g) if hooks else given
+
+    run_observed(node, g, create, observe)
 
 
-def _after(node: Node, g: Any) -> None:
-    assert node.extra is not None and node.extra.post is not None
-    for hook in list(node.extra.post.values()):
-        hook(tuple(None if parent is None else _as_tensor(parent.g) for parent in node.parents()), (_as_tensor(g),))
-
-
-def _as_tensor(g: Any) -> Any:
-    return g if isinstance(g, Tensor) or g is None else wrap(runtime.canonical(g))
-
-
-def _add_grad(tensor: Tensor, g: Any, create: bool, owned: bool) -> None:
-    """Accumulate a gradient on a tensor; into the existing array where the graph of the gradient is not wanted."""
-    before = tensor.grad
-    if create:
-        g = _as_tensor(g)
-        tensor.grad = g if before is None else OPS["add"](before, g)
-        return
-    if isinstance(g, Tensor):
-        g = g.raw
-    if before is None:
-        if g.__class__ is not float and g.ndim and not (owned and g.base is None):
-            g = g.copy()
-        tensor.grad = wrap(runtime.canonical(g))
-    elif before.raw.__class__ is float or not before.ndim and before.extra is None:
-        before.raw = runtime.canonical(before.raw + g)
-    else:
-        before.raw += g
+def _has_nan(raw: Any) -> bool:
+    return bool(raw != raw) if raw.__class__ is float else bool((raw != raw).any())

@@ -90,6 +90,49 @@ class Node:
         name = type(self).__name__
         return f"torch::autograd::{name}" if name in BY_HAND else name
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_saved_"):
+            from gradsh.engine.saved import saved_value
+
+            return saved_value(self, name.removeprefix("_saved_"))
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+
+    def register_hook(self, hook: Callable[..., Any]) -> Any:
+        """Have a hook called with the gradients of the inputs and of the outputs, after this node has run."""
+        from gradsh.engine.arrival import hooked
+
+        extra = extra_of(self)
+        if extra.post is None:
+            extra.post = {}
+        return hooked(extra.post, hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> Any:
+        """Have a hook called with the gradients of the outputs, before this node runs."""
+        from gradsh.engine.arrival import hooked
+
+        extra = extra_of(self)
+        if extra.pre is None:
+            extra.pre = {}
+        return hooked(extra.pre, hook)
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for whatever a program wants to note with this node."""
+        extra = extra_of(self)
+        if extra.metadata is None:
+            extra.metadata = {}
+        return extra.metadata
+
+    @property
+    def requires_grad(self) -> bool:
+        return True
+
+    def _sequence_nr(self) -> int:
+        return self.seq
+
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """(node, output number) of each operand, as PyTorch shows them."""
@@ -123,9 +166,10 @@ class Extra:
     retain: weak reference to the tensor whose `.grad` is to be kept (`retain_grad`).
     pre, post: node hooks (`register_prehook`, `register_hook`).
     changed: the clock when the saved output was changed in place, with the change's description.
+    metadata: what a program notes with the node.
     """
 
-    __slots__ = ("changed", "hooks", "post", "pre", "retain")
+    __slots__ = ("changed", "hooks", "metadata", "post", "pre", "retain")
 
     def __init__(self) -> None:
         self.hooks: dict[int, Callable[[Any], Any]] | None = None
@@ -133,6 +177,7 @@ class Extra:
         self.pre: dict[int, Callable[..., Any]] | None = None
         self.post: dict[int, Callable[..., Any]] | None = None
         self.changed: Any = None
+        self.metadata: dict[Any, Any] | None = None
 
 
 def extra_of(node: Node) -> Extra:

@@ -21,9 +21,10 @@ class State:
     lists: Python lists are taken as tensors (the shell's defaults).
     cuda_as_cpu: a program that asks for cuda gets the processor.
     print_options: how tensors are written.
+    anomaly, check_nan: `detect_anomaly` is on; and with it, a nan that appears in a backward pass is an error.
     """
 
-    __slots__ = ("backward_depth", "cuda_as_cpu", "default", "grad", "inference", "keep", "lists", "print_options")
+    __slots__ = ("anomaly", "backward_depth", "check_nan", "cuda_as_cpu", "default", "grad", "inference", "keep", "lists", "print_options")
 
     def __init__(self) -> None:
         self.grad = True
@@ -33,10 +34,12 @@ class State:
         self.lists = True
         self.cuda_as_cpu = False
         self.print_options = PrintOptions()
+        self.anomaly = self.check_nan = False
         self.backward_depth = 0
 
 
 state = State()
+GENERATOR = 0x20  # the flag of a generator function's code (`inspect.CO_GENERATOR`)
 tick = count(1).__next__  # the order of creation: nodes and in-place changes share one clock
 
 
@@ -60,13 +63,42 @@ class GradMode:
         state.grad, state.inference = self._before.pop()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def under_mode(*args: Any, **settings: Any) -> Any:
-            with self:
-                return function(*args, **settings)
-
-        under_mode.__name__ = getattr(function, "__name__", "function")
+        under_mode = _generator_under(self, function) if function.__code__.co_flags & GENERATOR else _under(self, function)
+        under_mode.__name__ = function.__name__
         under_mode.__doc__ = function.__doc__
         return under_mode
+
+
+def _under(mode: GradMode, function: Callable[..., Any]) -> Callable[..., Any]:
+    def under_mode(*args: Any, **settings: Any) -> Any:
+        with mode:
+            return function(*args, **settings)
+
+    return under_mode
+
+
+def _generator_under(mode: GradMode, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A generator function whose body runs in a mode that its caller does not see."""
+
+    def under_mode(*args: Any, **settings: Any) -> Any:
+        running = function(*args, **settings)
+        resume, sent = running.send, None
+        try:
+            while True:
+                with mode:
+                    value = resume(sent)
+                try:
+                    resume, sent = running.send, (yield value)
+                except GeneratorExit:
+                    with mode:
+                        running.close()
+                    raise
+                except BaseException as error:
+                    resume, sent = running.throw, error
+        except StopIteration as stop:
+            return stop.value
+
+    return under_mode
 
 
 class no_grad(GradMode):  # noqa: N801  (PyTorch's name)
@@ -97,18 +129,21 @@ class enable_grad(no_grad):  # noqa: N801
 class set_grad_enabled(GradMode):  # noqa: N801
     """Switches recording at once, and back at the end where it is used with `with`."""
 
-    __slots__ = ()
+    __slots__ = ("_outside",)
 
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
-        self._before.append((state.grad, state.inference))
+        self._outside = state.grad
         self._set()
 
     def __enter__(self) -> None:
         self._set()
 
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        state.grad = self._outside
+
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        state.grad, state.inference = self._before.pop()
+        state.grad = self._outside
         return GradMode(self.mode)(function)
 
 
@@ -120,8 +155,40 @@ class inference_mode(GradMode):  # noqa: N801
     def __init__(self, mode: bool = True) -> None:
         super().__init__(not mode)
 
+    def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
+        self = super().__new__(cls)
+        if not callable(mode):
+            return self
+        self.__init__(True)  # type: ignore[misc]
+        return self(mode)
+
     def _set(self) -> None:
-        if not self.mode:
-            state.grad, state.inference = False, True
-        else:
-            state.grad, state.inference = True, False
+        state.grad, state.inference = self.mode, not self.mode
+
+
+class set_detect_anomaly:  # noqa: N801
+    """Makes a nan that appears in a backward pass an error that names the operation."""
+
+    __slots__ = ("_before",)
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self._before = state.anomaly, state.check_nan
+        state.anomaly, state.check_nan = mode, mode and check_nan
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        state.anomaly, state.check_nan = self._before
+
+
+class detect_anomaly(set_detect_anomaly):  # noqa: N801
+    """The same for what is inside a `with`."""
+
+    __slots__ = ("_check_nan",)
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self._check_nan = check_nan
+
+    def __enter__(self) -> None:
+        super().__init__(True, self._check_nan)

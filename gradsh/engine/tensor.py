@@ -183,10 +183,15 @@ class Tensor:
         return bool(raw)
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._only())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._only())
+
+    def _only(self) -> float | int | bool:
+        if self.numel() != 1:
+            raise fault(ValueError, "only one element tensors can be converted to Python scalars", hint=".sum(), .mean() or x[0]")
+        return self.item()
 
     def __index__(self) -> int:
         if self.dtype.category == FLOATING or self.numel() != 1:
@@ -204,7 +209,31 @@ class Tensor:
         return iter(self.unbind(0))  # type: ignore[attr-defined]
 
     def __contains__(self, value: Any) -> bool:
+        if not isinstance(value, Tensor | float | int):
+            message = f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}."
+            raise fault(RuntimeError, message)
         return bool((self == value).any())  # type: ignore[attr-defined]
+
+    def __reversed__(self) -> Tensor:
+        return self.flip(0) if self.ndim else self  # type: ignore[attr-defined, no-any-return]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise fault(
+                RuntimeError,
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+                "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, "
+                "see https://github.com/pytorch/pytorch/pull/103001",
+                hint=".detach().clone()",
+            )
+        found = memo.get(id(self))
+        if found is None:
+            found = new(type(self))
+            found.raw = self.raw.copy() if hasattr(self.raw, "copy") else self.raw
+            found.node = found.extra = None
+            found.grad = None if self.grad is None else self.grad.__deepcopy__(memo)
+            memo[id(self)] = found.requires_grad_(self.requires_grad)
+        return found  # type: ignore[no-any-return]
 
     def numel(self) -> int:
         """How many numbers it holds."""

@@ -18,7 +18,7 @@ INTERNAL = frozenset(("raw", "node", "extra", "current_node"))
 
 def register() -> None:
     """Tell the language of the engine's and the library's types."""
-    from gradsh.ops.registry import NAMESPACES
+    from gradsh.ops.registry import NAMESPACES, READABLE
 
     names = {name for name in (*NAMESPACES["Tensor"], *members.public(Tensor)) if name not in INTERNAL}
     members.allow(Tensor, names, settable=("grad", "data", "requires_grad"))
@@ -29,6 +29,8 @@ def register() -> None:
     members.allow(Size, ("numel", "count", "index"))
     members.allow(DType, ("is_floating_point", "is_complex", "is_signed", "itemsize"))
     members.allow(GradMode, ())
+    for kind, (readable, settable) in READABLE.items():
+        members.allow(kind, readable, settable)
 
 
 def _refuse(space: Namespace, name: str, value: Any) -> None:

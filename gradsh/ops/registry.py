@@ -82,6 +82,14 @@ def constant(name: str, value: Any, at: tuple[str, ...] = ("torch",)) -> None:
         NAMESPACES[place][name] = value
 
 
+READABLE: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
+
+def readable(kind: type, names: tuple[str, ...], settable: tuple[str, ...] = ()) -> None:
+    """Tell the language which attributes of a type's values a program may read, and which it may set."""
+    READABLE[kind] = names, settable
+
+
 def attribute(reader: Callable[[Any], Any], writer: Callable[[Any, Any], None] | None = None) -> property:
     """Register an attribute of Tensor that is computed when it is read, and assigned to where there is a writer."""
     name = reader.__name__
@@ -134,13 +142,18 @@ def add_ops() -> None:
             add_op(op)
 
 
-def add_operator(dunder: str, op: Op, *, reflected: bool = False, inplace: bool = False) -> None:
-    """Bind one of Python's operators of Tensor to an op, specialised at its first use."""
+def add_operator(dunder: str, op: Op, *, number: Op | None = None, reflected: bool = False, inplace: bool = False) -> None:
+    """Bind one of Python's operators of Tensor to an op, specialised at its first use.
+
+    number: the op where the other operand is a Python number, if PyTorch has another node for it.
+    """
 
     def first(self: Tensor, other: Any = None) -> Any:
         from gradsh.engine.generate import generated_call
 
         call = generated_call(op, operator=True)
+        if number is not None:
+            call = _by_number(call, generated_call(number, operator=True))
         if reflected:
 
             def operator(self: Tensor, other: Any) -> Any:
@@ -160,6 +173,14 @@ def add_operator(dunder: str, op: Op, *, reflected: bool = False, inplace: bool 
     symbol = SYMBOLS.get(dunder, dunder)
     first.__name__ = dunder
     setattr(Tensor, dunder, first)
+
+
+def _by_number(tensors: Callable[..., Any], number: Callable[..., Any]) -> Callable[..., Any]:
+    def call(input: Any, other: Any) -> Any:
+        kind = other.__class__
+        return (number if kind is float or kind is int or kind is bool else tensors)(input, other)
+
+    return call
 
 
 SYMBOLS = {

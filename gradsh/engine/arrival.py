@@ -1,0 +1,244 @@
+"""What happens to a gradient where it arrives: hooks see it and may replace it, a tensor keeps or accumulates it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from gradsh.engine import runtime
+from gradsh.engine.alias import check_saved_out, tensor_type
+from gradsh.engine.node import AccumulateGrad, Extra, Node, extra_of
+from gradsh.engine.op import OPS
+from gradsh.engine.state import tick
+from gradsh.engine.tensor import Tensor, wrap
+from gradsh.fault import fault
+
+Hooks = dict[int, Callable[..., Any]]
+
+
+class RemovableHandle:
+    """What registering a hook returns: `remove()` takes the hook off again; `with` does so at its end."""
+
+    __module__ = "torch.utils.hooks"
+    next_id = 0
+
+    def __init__(self, hooks: Hooks) -> None:
+        self.hooks = hooks
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+
+    def remove(self) -> None:
+        """Take the hook off; more than once does no harm."""
+        self.hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+def hooked(hooks: Hooks, hook: Callable[..., Any]) -> RemovableHandle:
+    """Register a hook behind the others."""
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    return handle
+
+
+def hook_tensor(tensor: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
+    """Have a hook called with the tensor's gradient whenever one arrives."""
+    node = tensor.current_node()
+    if node is None:
+        raise fault(
+            RuntimeError,
+            "cannot register a hook on a tensor that doesn't require gradient",
+            hint="x.requires_grad_() makes a leaf require one",
+        )
+    extra = extra_of(node)
+    if extra.hooks is None:
+        extra.hooks = {}
+    return hooked(extra.hooks, hook)
+
+
+def hook_leaf(tensor: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
+    """Have a hook called with a leaf each time after its `.grad` was added to."""
+    node = tensor.current_node()
+    if node is None:
+        raise fault(RuntimeError, "cannot register a hook on a tensor that doesn't require gradient")
+    if not isinstance(node, AccumulateGrad):
+        raise fault(RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors", hint=".register_hook(…)")
+    if node.post_accumulate is None:
+        node.post_accumulate = {}
+    return hooked(node.post_accumulate, hook)
+
+
+def retain_grad(tensor: Tensor) -> None:
+    """Have a tensor that is no leaf keep its gradient in `.grad`."""
+    node = tensor.current_node()
+    if node is None:
+        raise fault(RuntimeError, "can't retain_grad on Tensor that has requires_grad=False")
+    if not isinstance(node, AccumulateGrad):
+        extra_of(node).retain = weakref.ref(tensor)
+
+
+def retains_grad(tensor: Tensor) -> bool:
+    """Whether `retain_grad` was called for a tensor that is no leaf."""
+    node = tensor.current_node()
+    return node is not None and node.extra is not None and node.extra.retain is not None and node.extra.retain() is tensor
+
+
+# ---- in a backward pass
+
+
+def arrive(node: Node, extra: Extra, g: Any, create: bool) -> Any:
+    """What the tensor's own hooks and `retain_grad` make of a gradient that has arrived."""
+    if extra.hooks:
+        value = as_tensor(g)
+        for hook in list(extra.hooks.values()):
+            value = _replaced(hook, value)
+        g = value if create else value.raw
+        node.own = False
+    if extra.retain is not None:
+        tensor = extra.retain()
+        if tensor is not None:
+            add_grad(tensor, g, create, owned=False)
+    return g
+
+
+def prepare(node: Node, extra: Extra, g: Any, create: bool) -> Any:
+    """What a node's hooks make of the gradient before it is passed on; refuses a saved output that has changed since."""
+    if extra.changed is not None:
+        check_saved_out(node)
+    if extra.pre:
+        several = g.__class__ is dict
+        values = tuple(as_tensor(g.get(k)) for k in range(max(g) + 1)) if several else (as_tensor(g),)
+        for pre in list(extra.pre.values()):
+            values = _replaced_all(pre, values, (values,))
+        raws = [value if create or value is None else value.raw for value in values]
+        g = {k: raw for k, raw in enumerate(raws) if raw is not None} if several else raws[0]
+        node.own = False
+    return g
+
+
+class Relay(Node):
+    """Stands in the place of an operand's node: holds what one operation passes on, until hooks have seen it."""
+
+    __slots__ = ()
+
+    def run(self, g: Any) -> None:
+        assert self.p is not None
+        if self.p.g is None:
+            self.p.g, self.p.own = g, False
+        else:
+            runtime.accumulate(self.p, g)
+
+    def run_recorded(self, g: Any) -> None:
+        assert self.p is not None
+        if self.p.g is None:
+            self.p.g, self.p.own = g, False
+        else:
+            runtime.accumulate_recorded(self.p, g)
+
+
+def run_observed(node: Node, g: Any, create: bool, observe: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> None:
+    """Run a node and hand on what `observe` makes of the gradients that it gives its operands, None where it gives none."""
+    p, q, more = node.p, node.q, node.more
+    parents = list(node.parents())
+    relays = [None if parent is None else Relay(tick(), parent) for parent in parents]
+    count = node.operand_count()
+    node.p, node.q = [*relays[:count], None, None][:2]
+    if more is not None:
+        node.more = tuple(relays[count:])
+    try:
+        (node.run_recorded if create else node.run)(g)
+    finally:
+        node.p, node.q, node.more = p, q, more
+    given = tuple(None if relay is None else as_tensor(relay.g) for relay in relays)
+    for relay, value in zip(relays, observe(given), strict=True):
+        if relay is not None:
+            relay.g = None
+            if value is not None:
+                (relay.run_recorded if create else relay.run)(value if create else value.raw)
+
+
+def call_node_hooks(hooks: Hooks, given: tuple[Any, ...], g: Any) -> tuple[Any, ...]:
+    """The gradients of a node's operands after its hooks (`grad_fn.register_hook`)."""
+    arrived = tuple(as_tensor(g.get(k)) for k in range(max(g) + 1)) if g.__class__ is dict else (as_tensor(g),)
+    for hook in list(hooks.values()):
+        given = _replaced_all(hook, given, (given, arrived))
+    return given
+
+
+def as_tensor(g: Any) -> Any:
+    """A gradient as hooks see it."""
+    return g if isinstance(g, Tensor) or g is None else wrap(runtime.canonical(g))
+
+
+def add_grad(tensor: Tensor, g: Any, create: bool, owned: bool) -> None:
+    """Accumulate a gradient on a tensor; into the existing array where the graph of the gradient is not wanted."""
+    before = tensor.grad
+    if create:
+        g = as_tensor(g)
+        tensor.grad = g if before is None else OPS["add"](before, g)
+        return
+    if isinstance(g, Tensor):
+        g = g.raw
+    if before is None:
+        if g.__class__ is not float and g.ndim and not (owned and g.base is None):
+            g = g.copy()
+        tensor.grad = wrap(runtime.canonical(g))
+    elif before.raw.__class__ is float or not before.ndim and before.extra is None:
+        before.raw = runtime.canonical(before.raw + g)
+    else:
+        before.raw += g
+
+
+# ---- what hooks return
+
+
+def _replaced(hook: Callable[..., Any], value: Tensor) -> Tensor:
+    """The gradient that a hook leaves: its result, or the same where it returns None."""
+    result = hook(value)
+    if result is None:
+        return value
+    _check(hook, value, result)
+    return result  # type: ignore[no-any-return]
+
+
+def _replaced_all(hook: Callable[..., Any], values: tuple[Any, ...], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    result = hook(*args)
+    if result is None:
+        return values
+    if isinstance(result, Tensor):
+        result = (result,)
+    if not isinstance(result, Iterable):
+        raise fault(TypeError, f"expected tuple, but hook returned '{type(result).__name__}'")
+    found = tuple(result)
+    if len(found) != len(values):
+        raise fault(
+            RuntimeError,
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(found)}, but expected {len(values)})",
+        )
+    for value, new in zip(values, found, strict=True):
+        if value is not None and new is not None:
+            _check(hook, value, new)
+    return found
+
+
+def _check(hook: Callable[..., Any], value: Tensor, result: Any) -> None:
+    if not isinstance(result, Tensor):
+        raise fault(TypeError, f"expected Variable, but hook returned '{type(result).__name__}'")
+    if result.shape != value.shape:
+        raise fault(
+            RuntimeError,
+            f"hook '{_name(hook)}' has changed the size of value",
+            notes=(f"it got {tuple(value.shape)} and returned {tuple(result.shape)}",),
+        )
+    if result.dtype is not value.dtype:
+        types = f"was {tensor_type(value)} got {tensor_type(result)}"
+        raise fault(RuntimeError, f"hook '{_name(hook)}' has changed the type of value ({types})")
+
+
+def _name(hook: Callable[..., Any]) -> str:
+    return getattr(hook, "__name__", type(hook).__name__)
