@@ -11,12 +11,13 @@ Emitted code calls helpers whose names start with a dot. Beside those of `runtim
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.lang.program import Program, compile_program, needs_more, parse_program, tokens
 from gradsh.lang.source import Source, Span
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gradsh.lang.builtins import builtin_names, runtime_names
     from gradsh.lang.syntax import Incomplete
 

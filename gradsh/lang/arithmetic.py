@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.fault import fault
 from gradsh.lang.forms.values import LARGEST
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 # Type -> what `a ^ b` means where either is of that type.
 CARET: dict[type, Callable[[Any, Any], Any]] = {}
@@ -52,7 +52,11 @@ def caret(a: Any, b: Any) -> Any:
     rule = CARET.get(type(a)) or CARET.get(type(b))
     if rule is not None:
         return rule(a, b)
-    number = isinstance(a, (int, float)) and isinstance(b, (int, float)) and not (isinstance(a, bool) and isinstance(b, bool))
+    number = (
+        isinstance(a, (int, float))
+        and isinstance(b, (int, float))
+        and not (isinstance(a, bool) and isinstance(b, bool))
+    )
     if number or not (hasattr(type(a), "__xor__") or hasattr(type(b), "__rxor__")):
         return power(a, b)
     return a ^ b

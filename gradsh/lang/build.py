@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
 
 from gradsh.lang.tables import Tables
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -46,8 +46,8 @@ def build_tables(grammar: str, mistakes: str) -> Tables:
     words = {text: symbol(name) for name, text in literals.items() if text.isalpha()}
     hard = {symbol(s.name) for rule in parser.rules if rule.origin.name not in SOFT_RULES for s in rule.expansion}
     tables = Tables(
-        actions=actions,
-        gotos=gotos,
+        actions=_shared(actions),
+        gotos=_shared(gotos),
         rules=[_rule(rule) for rule in parser.rules],
         start=table.start_states["program"],
         end=table.end_states["program"],
@@ -61,6 +61,12 @@ def build_tables(grammar: str, mistakes: str) -> Tables:
     )
     _resolve(mistakes, tables)
     return tables
+
+
+def _shared(rows: list[dict[str, int]]) -> list[dict[str, int]]:
+    """The rows, with equal ones the same object: marshal then stores and reads it once."""
+    seen: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
+    return [seen.setdefault(tuple(sorted(row.items())), row) for row in rows]
 
 
 def _rule(rule: Rule) -> tuple[int, str, str | None, tuple[int | None, ...] | None]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import builtins
 import sys
-from typing import Any
 
 from gradsh.lang import arithmetic, formatting, members
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Those that are Python's own; `print` and `open` come from the session.
 _PLAIN = (

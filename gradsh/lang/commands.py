@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Literal, Protocol
@@ -37,7 +36,9 @@ class Argument:
 
     __slots__ = ("clause", "end", "form", "is_option", "name", "source", "start", "text")
 
-    def __init__(self, source: Source, clause: str, form: Form, text: str, name: str | None, is_option: bool = False) -> None:
+    def __init__(
+        self, source: Source, clause: str, form: Form, text: str, name: str | None, is_option: bool = False
+    ) -> None:
         self.source, self.clause, self.form, self.text, self.name = source, clause, form, text, name
         self.start, self.end, self.is_option = form.start, form.end, is_option
 
@@ -54,7 +55,9 @@ class CommandCall:
 
     __slots__ = ("arguments", "end", "name", "source", "start", "words")
 
-    def __init__(self, source: Source, start: int, end: int, name: str, arguments: list[Argument], words: list[str]) -> None:
+    def __init__(
+        self, source: Source, start: int, end: int, name: str, arguments: list[Argument], words: list[str]
+    ) -> None:
         self.source, self.start, self.end, self.name = source, start, end, name
         self.arguments = arguments
         # The clause words in order, also those without an argument (`:set torch on`).

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from _ast import Call, Constant, Expr, Load, Name, NamedExpr, Pass, Store, Subscript, Tuple
 from _bisect import bisect_right
-from typing import TYPE_CHECKING
 
 from gradsh.fault import fault
 from gradsh.lang.names import check_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, stmt
     from collections.abc import Sequence
 
     from gradsh.lang.commands import CommandCall, Resolver
-    from gradsh.lang.form import Form
+    from gradsh.lang.form import Form, Statement
     from gradsh.lang.source import Source, Span
 
 LOAD, STORE = Load(), Store()
@@ -59,7 +59,7 @@ class Emitter:
         self.class_name: str | None = None
         # Names of the fields annotated in the class body around this point; None outside one.
         self.fields: list[str] | None = None
-        self.first_statement: Form | None = None
+        self.first_statement: Statement | None = None
 
     # ------------------------------------------------------------------------------------------------------ places
 
@@ -114,7 +114,7 @@ class Emitter:
         self.assigned.add(name)
         return self.name(name, form)
 
-    def block(self, statements: Sequence[Form]) -> list[stmt]:
+    def block(self, statements: Sequence[Statement]) -> list[stmt]:
         """The statements of a block; every statement of a program passes here."""
         body: list[stmt] = []
         if self.first_statement is None and statements:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from _ast import Del
 from _collections import _tuplegetter  # type: ignore[import-not-found]  # as in collections.namedtuple
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr_context
     from typing import Any, ClassVar
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 FORMS: dict[str, type[Form]] = {}
 
 
-class Form(tuple["Any", ...] if TYPE_CHECKING else tuple):  # type: ignore[misc]
+class Form(tuple):
     """A piece of a program: `start` and `end` are offsets into its text, then come the fields that a class annotates.
 
     A class is called like its rule in the grammar, its fields stand in the order of the rule's parts, those at the end
-    may be absent (None), and a last field annotated `tuple[...]` takes all parts left over.
+    may be absent (None), and a last field annotated `tuple[...]` takes all parts left over. A class that no rule makes
+    says `rule=""`.
     """
 
     __slots__ = ()
@@ -28,19 +29,18 @@ class Form(tuple["Any", ...] if TYPE_CHECKING else tuple):  # type: ignore[misc]
     fields: ClassVar[tuple[str, ...]] = ()
     # What Python's messages call it.
     kind: ClassVar[str] = "expression"
-    # A statement with blocks ends, when it is typed, at an empty line.
-    has_block: ClassVar[bool] = False
     rest: ClassVar[bool] = False
     start: int
     end: int
 
     def __init_subclass__(cls, rule: str | None = None) -> None:
-        own = cls.__dict__.get("__annotations__", {})
+        own = {k: v for k, v in cls.__dict__.get("__annotations__", {}).items() if not v.startswith("ClassVar")}
         for number, name in enumerate(own, 2 + len(cls.fields)):
             setattr(cls, name, _tuplegetter(number, None))
             cls.rest = own[name].startswith("tuple[") and own[name].endswith("]")
         cls.fields += tuple(own)
-        FORMS[rule or _snake(cls.__name__)] = cls
+        if rule != "":
+            FORMS[rule or _snake(cls.__name__)] = cls
 
     def emit(self, out: Emitter) -> Any:
         """The Python syntax tree of this form (a list of them for some statements), with the places of the user's text."""
@@ -49,10 +49,6 @@ class Form(tuple["Any", ...] if TYPE_CHECKING else tuple):  # type: ignore[misc]
     def target(self, out: Emitter, context: expr_context) -> Any:
         """The tree of this form where it is assigned to or deleted, by `context`."""
         raise out.error(self, f"cannot {'delete' if type(context) is Del else 'assign to'} {self.kind}")
-
-    def is_text(self) -> bool:
-        """Whether this is a statement that is only a string."""
-        return False
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and tuple.__eq__(self, other)
@@ -68,6 +64,19 @@ class Form(tuple["Any", ...] if TYPE_CHECKING else tuple):  # type: ignore[misc]
 
 Form.start = _tuplegetter(0, None)
 Form.end = _tuplegetter(1, None)
+
+
+class Statement(Form, rule=""):
+    """A form that stands by itself."""
+
+    __slots__ = ()
+
+    # One with blocks ends, when it is typed, at an empty line.
+    has_block: ClassVar[bool] = False
+
+    def is_text(self) -> bool:
+        """Whether this is only a string."""
+        return False
 
 
 def _snake(name: str) -> str:

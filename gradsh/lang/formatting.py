@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.fault import fault
 from gradsh.lang.forms.strings import is_harmless
 from gradsh.lang.members import get
 from gradsh.lang.names import is_closed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 # The widest field and the most digits that a format may ask for.
 WIDEST = 100_000

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradsh.lang.mishaps import Mishap
     from gradsh.lang.tables import Tables
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 # After these a `:` begins a command: nothing else can stand there.
 _STARTS = frozenset(("_NEWLINE", "_INDENT", "_DEDENT", ";", ":"))
 # Tokens that an operand can end with: after one of them, a word of a command is a word.
-_OPERAND_ENDS = frozenset(("NAME", "NUMBER", "STRING", "_F_STRING_END", "PATH", ")", "]", "}", "None", "True", "False", "..."))
+_OPERAND_ENDS = frozenset(
+    ("NAME", "NUMBER", "STRING", "_F_STRING_END", "PATH", ")", "]", "}", "None", "True", "False", "...")
+)
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
 _VALUE_WORDS = ("None", "True", "False")
 
@@ -54,8 +56,16 @@ class Lexer:
 class _Run:
     """One pass over one text."""
 
-    def __init__(self, lexer: Lexer, text: str, caret_power: bool, tolerant: bool, skipped: list[tuple[int, int]]) -> None:
-        self.lexer, self.text, self.caret_power, self.tolerant, self.skipped = lexer, text, caret_power, tolerant, skipped
+    def __init__(
+        self, lexer: Lexer, text: str, caret_power: bool, tolerant: bool, skipped: list[tuple[int, int]]
+    ) -> None:
+        self.lexer, self.text, self.caret_power, self.tolerant, self.skipped = (
+            lexer,
+            text,
+            caret_power,
+            tolerant,
+            skipped,
+        )
         self.tokens: list[Token] = []
         # Open brackets: (character, where, the f-string field it opens or None).
         self.brackets: list[tuple[str, int, _Field | None]] = []
@@ -143,7 +153,9 @@ class _Run:
         if end == last:
             return True
         white = self.text[self.text.rindex("\n", 0, end) + 1 : end]
-        width = (len(white), len(white)) if white.isspace() and "\t" not in white and "\f" not in white else _width(white)
+        width = (
+            (len(white), len(white)) if white.isspace() and "\t" not in white and "\f" not in white else _width(white)
+        )
         indents = self.indents
         if width == indents[-1]:
             return True
@@ -223,7 +235,9 @@ class _Run:
     def command_name(self, position: int) -> int:
         """The name after a command's colon, which any word can be, and a word that stands alone after it."""
         self.command = True
-        found = re.compile(r"[ \t]*([^\W\d]\w*)(?:[ \t]+([^\W\d]\w*)(?=[ \t]*(?:[;#\n]|\Z)))?").match(self.text, position)
+        found = re.compile(r"[ \t]*([^\W\d]\w*)(?:[ \t]+([^\W\d]\w*)(?=[ \t]*(?:[;#\n]|\Z)))?").match(
+            self.text, position
+        )
         if found is None:
             return position
         self.tokens.append(("NAME", found.start(1), found.end(1), found[1]))
@@ -347,7 +361,9 @@ class _Run:
             return self.skip_line(position)
         if not self.tolerant:
             return self.mishap("character", position)
-        found = re.compile(r"""[rRbBuUfF]{0,2}(?:\"\"\"|''')[\s\S]*|[rRbBuUfF]{0,2}["'][^\n]*|\w+|[^\w"'\n]""").match(text, position)
+        found = re.compile(r"""[rRbBuUfF]{0,2}(?:\"\"\"|''')[\s\S]*|[rRbBuUfF]{0,2}["'][^\n]*|\w+|[^\w"'\n]""").match(
+            text, position
+        )
         end = found.end() if found else position + 1
         self.tokens.append(("ERROR", position, end, text[position:end]))
         return end

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
 
 from gradsh.fault import fault
 from gradsh.lang.names import METHODS, is_closed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any
 
     Reader = Callable[[Any, str], Any]
     Writer = Callable[[Any, str, Any], None]

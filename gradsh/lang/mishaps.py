@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -88,7 +88,7 @@ def _character(text: str, position: int) -> Mishap:
     char = text[position]
     if char in "\"'":
         return _unterminated(text, position)
-    if char.isdecimal() and char.isascii() or (char == "." and text[position + 1 : position + 2].isdigit()):
+    if (char.isdecimal() and char.isascii()) or (char == "." and text[position + 1 : position + 2].isdigit()):
         return _number(text, position)
     end = position + 1
     if char == "\\":
@@ -105,7 +105,9 @@ def _character(text: str, position: int) -> Mishap:
     if char.isascii() and char.isprintable():
         return Mishap("invalid syntax", position, end)
     if not char.isprintable():
-        return Mishap(f"invalid non-printable character {number}", position, end, "a space" if char.isspace() else "delete it")
+        return Mishap(
+            f"invalid non-printable character {number}", position, end, "a space" if char.isspace() else "delete it"
+        )
     return Mishap(f"invalid character '{char}' ({number})", position, end, _meant(char))
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
@@ -11,6 +10,8 @@ if TYPE_CHECKING:
     from gradsh.lang.form import Form
     from gradsh.lang.lexer import Token
     from gradsh.lang.tables import Tables
+
+    Rule = tuple[int, str, int, tuple[int | None, ...] | None, type[Form] | None, int, tuple[None, ...]]
 
 # What a rule makes: its one kept part, a form, a form whose last field takes what is left over, a list that joins the
 # rule around it, or the tuple of its parts.
@@ -41,7 +42,7 @@ class _Chain(dict[str, int]):
             action = self.parser.actions[state].get(kind)
             if action is None or action >= 0:
                 break
-            size, origin, make = self.parser.rules[~action][:3]
+            size, origin, make = self.parser.rules[action][:3]
             if size != 1 or make != _PART:
                 break
             state = self.row[origin]
@@ -49,8 +50,8 @@ class _Chain(dict[str, int]):
         return state
 
 
-class _Gotos(dict[str, _Chain]):
-    """The chains that start in one state."""
+class _Chains(dict[str, _Chain]):
+    """The chains that start in one state, by the symbol that was read there."""
 
     __slots__ = ("parser", "row")
 
@@ -62,18 +63,44 @@ class _Gotos(dict[str, _Chain]):
         return chain
 
 
+class _States(dict[int, _Chains]):
+    """The chains of each state; a short program comes through few."""
+
+    __slots__ = ("parser",)
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser = parser
+
+    def __missing__(self, state: int) -> _Chains:
+        chains = self[state] = _Chains(self.parser, self.parser.tables.gotos[state])
+        return chains
+
+
+class _Rules(dict[int, "Rule"]):
+    """The rules by the action that reduces by them."""
+
+    __slots__ = ("forms", "rows")
+
+    def __init__(self, rows: list[Any], forms: Mapping[str, type[Form]]) -> None:
+        self.rows, self.forms = rows, forms
+
+    def __missing__(self, action: int) -> Rule:
+        rule = self[action] = _prepared(*self.rows[~action], self.forms)
+        return rule
+
+
 class Parser:
     """The driver, with the class that each rule makes; a rule without one makes the tuple of its parts."""
 
     def __init__(self, tables: Tables, forms: Mapping[str, type[Form]]) -> None:
         self.tables, self.start, self.end = tables, tables.start, tables.end
         self.actions = tables.actions
-        self.rules = [_prepared(*rule, forms) for rule in tables.rules]
-        self.gotos = [_Gotos(self, row) for row in tables.gotos]
+        self.rules = _Rules(tables.rules, forms)
+        self.chains = _States(self)
 
     def parse(self, tokens: Iterable[Token]) -> Any:
         """What the start rule makes of `tokens`; `Unexpected` at the first token that cannot stand where it does."""
-        actions, rules, gotos = self.actions, self.rules, self.gotos
+        actions, rules, chains = self.actions, self.rules, self.chains
         new = tuple.__new__
         states, values, starts = [self.start], [], [0]
         state = self.start
@@ -89,7 +116,7 @@ class Parser:
                     starts.append(begin)
                     state, end = action, stop
                     break
-                size, origin, make, keep, form, fixed, padding = rules[~action]
+                size, origin, make, keep, form, fixed, padding = rules[action]
                 if size == 1:
                     parts = [values.pop()]
                     states.pop()
@@ -112,7 +139,7 @@ class Parser:
                     values.append(tuple(parts))
                 else:
                     values.append(new(form, (start, end, *parts[:fixed], tuple(parts[fixed:]))))
-                state = gotos[states[-1]][origin][kind]
+                state = chains[states[-1]][origin][kind]
                 states.append(state)
                 starts.append(start)
                 if state == self.end and kind == "$END":
@@ -145,7 +172,7 @@ def _kept(parts: list[Any], keep: tuple[int | None, ...]) -> list[Any]:
 
 def _prepared(
     size: int, origin: str, name: str | None, keep: tuple[int | None, ...] | None, forms: Mapping[str, type[Form]]
-) -> tuple[int, str, int, tuple[int | None, ...] | None, type[Form] | None, int, tuple[None, ...]]:
+) -> Rule:
     """(size, origin, what it makes, keep, form, parts before the rest, Nones for the fields that are absent)."""
     if name is None:
         return size, origin, _PART, None if size == 1 else keep, None, 0, ()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.lang.form import Form
 from gradsh.lang.source import Span
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType
+    from typing import Any
 
     from gradsh.lang.program import Program
 
@@ -29,7 +29,11 @@ class Place:
     def where(self) -> str:
         """`file:line:column`, or `line:column` of what was typed."""
         name = self.span.source.name
-        return f"{self.span.line}:{self.span.column}" if name.startswith("<") else f"{name}:{self.span.line}:{self.span.column}"
+        return (
+            f"{self.span.line}:{self.span.column}"
+            if name.startswith("<")
+            else f"{name}:{self.span.line}:{self.span.column}"
+        )
 
     def numbers(self) -> list[int]:
         """[line, column, end line, end column], from 1."""

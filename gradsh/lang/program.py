@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import TYPE_CHECKING
 
 from gradsh.fault import fault
 from gradsh.lang.source import Source, Span
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from gradsh.lang.commands import CommandCall, Resolver
     from gradsh.lang.emitter import Shown
-    from gradsh.lang.form import Form
+    from gradsh.lang.form import Statement
     from gradsh.lang.lexer import Lexer, Token
     from gradsh.lang.parser import Parser
 
@@ -40,7 +40,7 @@ class Program:
     __slots__ = ("assigned", "code", "commands", "forms", "free_names", "shown", "source", "statements")
 
     source: Source
-    forms: tuple[Form, ...]
+    forms: tuple[Statement, ...]
     code: CodeType
     shown: list[Shown]
     commands: list[CommandCall]
@@ -49,19 +49,20 @@ class Program:
     assigned: set[str]
 
 
-def parse_program(source: Source, dialect: Dialect = "shell") -> tuple[Form, ...]:
+def parse_program(source: Source, dialect: Dialect = "shell") -> tuple[Statement, ...]:
     """The forms of a text's statements; a SyntaxError fault where it is wrong, `Incomplete` where it stops too early."""
     from gradsh.lang.parser import Unexpected
 
     lexer, parser = _language()
     tokens = lexer.tokens(source.text, dialect == "shell", skipped=source.skipped)
     try:
-        forms: tuple[Form, ...] = parser.parse(tokens)
+        forms: tuple[Statement, ...] = parser.parse(tokens)
     except Unexpected as unexpected:
         from gradsh.lang.syntax import syntax_error
 
         error = syntax_error(source, tokens, unexpected, parser.tables)
     else:
+        source.forms = forms
         return forms
     raise error
 
@@ -106,7 +107,7 @@ def compile_program(
 
 
 def _emitted(
-    source: Source, forms: tuple[Form, ...], dialect: Dialect, echo: bool, hooks: bool, signatures: Resolver | None
+    source: Source, forms: tuple[Statement, ...], dialect: Dialect, echo: bool, hooks: bool, signatures: Resolver | None
 ) -> Program:
     from _ast import Module
 
@@ -127,7 +128,7 @@ def _emitted(
     return program
 
 
-def _with_room(emit: Callable[[], Program], source: Source, forms: tuple[Form, ...]) -> Program:
+def _with_room(emit: Callable[[], Program], source: Source, forms: tuple[Statement, ...]) -> Program:
     """Do it again in a thread with a large stack; a fault if that is not enough either."""
     import threading
 

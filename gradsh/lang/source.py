@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from _bisect import bisect_right
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import ClassVar
+
+    from gradsh.lang.form import Statement
 
 
 class Source:
@@ -16,7 +18,7 @@ class Source:
     `lines` are the lines as the user sees them; columns count from there.
     """
 
-    __slots__ = ("_lines", "_starts", "given", "id", "library", "margins", "name", "skipped", "text")
+    __slots__ = ("_lines", "_starts", "forms", "given", "id", "library", "margins", "name", "skipped", "text")
 
     registry: ClassVar[dict[str, Source]] = {}
 
@@ -27,6 +29,8 @@ class Source:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         self.name, self.id, self.given, self.library = name, number, text, False
         self.text = text
+        # What it was parsed into.
+        self.forms: tuple[Statement, ...] = ()
         # Width of the prompt that was taken off, by line.
         self.margins: dict[int, int] = {}
         # Offsets of lines for another program (`%magic`, `!command`) that the lexer left out.

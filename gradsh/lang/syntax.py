@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from gradsh.fault import Details, fault
 from gradsh.lang.mishaps import Mishap
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gradsh.lang.lexer import Token
     from gradsh.lang.parser import Unexpected
     from gradsh.lang.source import Source
@@ -118,7 +120,9 @@ def _line(source: Source, offset: int) -> int:
 
 
 def _incomplete(source: Source, message: str, start: int, end: int, inside: str, hint: str | None = None) -> Incomplete:
-    kind: Any = IncompleteBlock if inside == "block" and message.startswith("expected an indented") else IncompleteSyntax
+    kind: Any = (
+        IncompleteBlock if inside == "block" and message.startswith("expected an indented") else IncompleteSyntax
+    )
     error: Incomplete = kind(message)
     error.inside = inside
     error.details = Details(hint, span=source.span(start, end))  # type: ignore[attr-defined]

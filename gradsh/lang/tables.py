@@ -9,13 +9,13 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 # Raised whenever what is stored, or how the lexer and driver read it, changes.
-FORMAT = 3
+FORMAT = 4
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHIPPED = os.path.join(HERE, "tables.bin")

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from gradsh.lang.form import FORMS, Form
-from gradsh.lang.forms import access, command, compound, definitions, displays, imports, operators, simple, strings, values
+from gradsh.lang.forms import (
+    access,
+    command,
+    compound,
+    definitions,
+    displays,
+    imports,
+    operators,
+    simple,
+    strings,
+    values,
+)
 
 __all__ = [
     "FORMS",

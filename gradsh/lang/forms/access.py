@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import _ast
-from typing import TYPE_CHECKING
 
 from gradsh.lang.emitter import LOAD
 from gradsh.lang.form import Form
 from gradsh.lang.forms.operators import LeftDeep
 from gradsh.lang.names import check_attribute
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, expr_context
 

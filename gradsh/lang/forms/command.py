@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import _ast
-from typing import TYPE_CHECKING
 
 from gradsh.fault import CommandError, details_of, fault
 from gradsh.lang.commands import Argument, CommandCall
 from gradsh.lang.emitter import LOAD
-from gradsh.lang.form import Form
+from gradsh.lang.form import Form, Statement
 from gradsh.lang.forms.strings import Strings, decoded
 from gradsh.lang.forms.values import Name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, stmt
 
@@ -46,7 +46,7 @@ class Option(Form):
     value: Form
 
 
-class Command(Form):
+class Command(Statement):
     name: str
     parts: tuple[Form | None, ...]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import _ast
-from typing import TYPE_CHECKING
 
 from gradsh.lang.emitter import LOAD, STORE
-from gradsh.lang.form import Form
+from gradsh.lang.form import Form, Statement
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import stmt
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Block = tuple[Form, ...]
 
 
-class If(Form):
+class If(Statement):
     has_block = True
     test: Form
     body: Block
@@ -41,7 +41,7 @@ class Elif(Form):
     otherwise: Elif | Block | None
 
 
-class While(Form):
+class While(Statement):
     has_block = True
     test: Form
     body: Block
@@ -52,7 +52,7 @@ class While(Form):
         return _ast.While(self.test.emit(out), out.block(self.body), otherwise, **out.at(self))
 
 
-class For(Form):
+class For(Statement):
     has_block = True
     targets: Form
     values: Form
@@ -65,7 +65,7 @@ class For(Form):
         return _ast.For(targets, values, body, out.block(self.otherwise) if self.otherwise else [], **out.at(self))
 
 
-class Try(Form):
+class Try(Statement):
     has_block = True
     body: Block
     handlers: tuple[Handler, ...]
@@ -96,7 +96,7 @@ class Handler(Form):
         return _ast.ExceptHandler(kinds, name, out.block(self.body), **at)
 
 
-class TryFinally(Form):
+class TryFinally(Statement):
     has_block = True
     body: Block
     final: Block
@@ -105,7 +105,7 @@ class TryFinally(Form):
         return _ast.Try(out.block(self.body), [], [], out.block(self.final), **out.at(self))
 
 
-class With(Form):
+class With(Statement):
     has_block = True
     items: tuple[Form, ...]
     body: Block

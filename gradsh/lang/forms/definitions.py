@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import _ast
-from typing import TYPE_CHECKING
 
 from gradsh.lang.emitter import STORE
-from gradsh.lang.form import Form
+from gradsh.lang.form import Form, Statement
 from gradsh.lang.forms.access import arguments
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, stmt
 
@@ -117,7 +117,7 @@ class Lambda(Form):
         return _ast.Lambda(made, value, **out.at(self))
 
 
-class Function(Form):
+class Function(Statement):
     """`def`; annotations are not evaluated."""
 
     has_block = True
@@ -138,7 +138,7 @@ class Function(Form):
         return _ast.FunctionDef(name, made, body, before, None, None, type_params=[], **out.at(self))
 
 
-class Class(Form):
+class Class(Statement):
     """`class`, with at most one base and no keywords; `.fields` holds the names annotated in it, if there are any."""
 
     has_block = True
@@ -166,7 +166,7 @@ class Class(Form):
         return _ast.ClassDef(out.bind(self.name, self), bases, [], body, before, type_params=[], **at)
 
 
-class Decorated(Form):
+class Decorated(Statement):
     has_block = True
     decorators: tuple[Form, ...]
     definition: Function | Class

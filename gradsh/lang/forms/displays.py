@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import _ast
-from typing import TYPE_CHECKING
 
 from gradsh.lang.emitter import LOAD, STORE
 from gradsh.lang.form import Form
 from gradsh.lang.forms.access import DoubleStarred
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, expr_context
 
@@ -84,7 +84,7 @@ class IfClause(Form):
     test: Form
 
 
-class Comprehension(Form):
+class Comprehension(Form, rule=""):
     """What comprehensions share; the item is evaluated last, and inside."""
 
     item: Form

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import _ast
-from typing import TYPE_CHECKING
 
 from gradsh.lang.emitter import STORE
-from gradsh.lang.form import Form
+from gradsh.lang.form import Form, Statement
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, stmt
 
@@ -23,7 +23,7 @@ class Imported(Form):
     name: str | None
 
 
-class Import(Form):
+class Import(Statement):
     """`import a.b` binds a, `import a.b as c` binds b: `.import("a.b", True)` is the first."""
 
     modules: tuple[Imported, ...]
@@ -42,7 +42,7 @@ class ImportedName(Form):
     alias: str | None
 
 
-class ImportFrom(Form):
+class ImportFrom(Statement):
     module: DottedName
     names: tuple[ImportedName, ...]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import _ast
-from typing import TYPE_CHECKING
 
 from gradsh.lang.emitter import LONGEST_CHAIN, STORE
 from gradsh.lang.form import Form
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr
 
@@ -27,7 +27,7 @@ _COMPARATORS = {
 _AND, _OR, _NOT = _ast.And(), _ast.Or(), _ast.Not()
 
 
-class LeftDeep(Form):
+class LeftDeep(Form, rule=""):
     """A form that begins with an operand, its first field: sums, calls and look-ups nest to the left without end."""
 
     def emit(self, out: Emitter) -> expr:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import _ast
-from typing import TYPE_CHECKING
 
 from gradsh.lang.emitter import LOAD, STORE, Shown
-from gradsh.lang.form import Form
+from gradsh.lang.form import Form, Statement
 from gradsh.lang.forms.access import Attribute, Slice, Subscript
 from gradsh.lang.forms.displays import List, Tuple
 from gradsh.lang.forms.operators import BINARY, GUARDED
 from gradsh.lang.forms.strings import Strings
 from gradsh.lang.forms.values import Name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, stmt
 
@@ -21,11 +21,20 @@ if TYPE_CHECKING:
 DELETE = _ast.Del()
 # What an `=` after it may have been meant to compare.
 _COMPARABLE = frozenset(
-    ("expression", "function call", "literal", "f-string expression", "ellipsis", "dict literal", "set display", "yield expression")
+    (
+        "expression",
+        "function call",
+        "literal",
+        "f-string expression",
+        "ellipsis",
+        "dict literal",
+        "set display",
+        "yield expression",
+    )
 )
 
 
-class ExpressionStatement(Form):
+class ExpressionStatement(Statement):
     value: Form
 
     def emit(self, out: Emitter) -> stmt:
@@ -37,7 +46,6 @@ class ExpressionStatement(Form):
             value = out.helper(".show", (value, _ast.Constant(number, **at)), at)
         return _ast.Expr(value, **at)
 
-
     def is_text(self) -> bool:
         return type(self.value) is Strings and not self.value.has_fields()
 
@@ -46,7 +54,7 @@ class ExpressionStatement(Form):
         return self.is_text() and self is out.first_statement and not out.source.name.startswith("<")
 
 
-class Assign(Form):
+class Assign(Statement):
     """Targets, and last the value."""
 
     parts: tuple[Form, ...]
@@ -59,7 +67,7 @@ class Assign(Form):
         return _ast.Assign([target.target(out, STORE) for target in targets], value.emit(out), **out.at(self))
 
 
-class Augmented(Form):
+class Augmented(Statement):
     """`a += b` and its like. What has a guard is `a = .ipow(a, b)`, or for an item a call that evaluates a's parts once."""
 
     place: Form
@@ -93,7 +101,7 @@ class Augmented(Form):
         return index
 
 
-class Annotated(Form):
+class Annotated(Statement):
     """`x: T = value`; what is annotated is not evaluated, and in a class the names are kept in order, for @dataclass."""
 
     place: Form
@@ -118,7 +126,7 @@ class Annotated(Form):
         return text.split("[")[0].rpartition(".")[2] == "ClassVar"
 
 
-class Delete(Form):
+class Delete(Statement):
     targets: Form
 
     def emit(self, out: Emitter) -> stmt:
@@ -126,29 +134,29 @@ class Delete(Form):
         return _ast.Delete([place.target(out, DELETE) for place in places], **out.at(self))
 
 
-class Pass(Form):
+class Pass(Statement):
     def emit(self, out: Emitter) -> stmt:
         return _ast.Pass(**out.at(self))
 
 
-class Break(Form):
+class Break(Statement):
     def emit(self, out: Emitter) -> stmt:
         return _ast.Break(**out.at(self))
 
 
-class Continue(Form):
+class Continue(Statement):
     def emit(self, out: Emitter) -> stmt:
         return _ast.Continue(**out.at(self))
 
 
-class Return(Form):
+class Return(Statement):
     value: Form | None
 
     def emit(self, out: Emitter) -> stmt:
         return _ast.Return(self.value and self.value.emit(out), **out.at(self))
 
 
-class Raise(Form):
+class Raise(Statement):
     error: Form | None
     cause: Form | None
 
@@ -156,7 +164,7 @@ class Raise(Form):
         return _ast.Raise(self.error and self.error.emit(out), self.cause and self.cause.emit(out), **out.at(self))
 
 
-class Assert(Form):
+class Assert(Statement):
     test: Form
     message: Form | None
 
@@ -164,14 +172,14 @@ class Assert(Form):
         return _ast.Assert(self.test.emit(out), self.message and self.message.emit(out), **out.at(self))
 
 
-class Global(Form):
+class Global(Statement):
     names: tuple[str, ...]
 
     def emit(self, out: Emitter) -> stmt:
         return _ast.Global([out.bind_global(name, self) for name in self.names], **out.at(self))
 
 
-class Nonlocal(Form):
+class Nonlocal(Statement):
     names: tuple[str, ...]
 
     def emit(self, out: Emitter) -> stmt:

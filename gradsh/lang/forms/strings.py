@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import _ast
 import re
-from typing import TYPE_CHECKING
 
 from gradsh.lang.form import Form
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr
 
@@ -153,7 +153,11 @@ def unescaped(text: str, form: Form, out: Emitter) -> str:
 
     def wrong(found: re.Match[str], why: str) -> str:
         place = f"position {found.start()}-{found.end() - 1}"
-        raise out.error(form, f"(unicode error) 'unicodeescape' codec can't decode bytes in {place}: {why}", 'r"…" keeps backslashes')
+        raise out.error(
+            form,
+            f"(unicode error) 'unicodeescape' codec can't decode bytes in {place}: {why}",
+            'r"…" keeps backslashes',
+        )
 
     pattern = r"\\([0-7]{1,3}|x[0-9a-fA-F]{0,2}|u[0-9a-fA-F]{0,4}|U[0-9a-fA-F]{0,8}|N(?:\{[^}]*\})?|[\s\S])"
     return re.sub(pattern, replaced, text)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from _ast import Constant as ConstantNode
-from _ast import Load
-from _ast import Name as NameNode
-from typing import TYPE_CHECKING
+from _ast import Constant as ConstantNode, Load, Name as NameNode
 
 from gradsh.lang.emitter import LOAD
 from gradsh.lang.form import Form
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, expr_context
 
@@ -44,7 +42,9 @@ class Number(Form):
 
     def emit(self, out: Emitter) -> expr:
         text = self.text
-        return ConstantNode(int(text) if text.isdigit() and len(text) < 10 and text[0] != "0" else self.value(out), **out.at(self))
+        return ConstantNode(
+            int(text) if text.isdigit() and len(text) < 10 and text[0] != "0" else self.value(out), **out.at(self)
+        )
 
     def value(self, out: Emitter) -> int | float:
         """The number itself."""
