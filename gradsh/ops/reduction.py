@@ -9,6 +9,7 @@ from gradsh.ops.dimensions import axes_of, axis_of, kept_shape, reduced_count
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Made, Sample, reals
 from gradsh.ops.scanning import holds_zero, running_product
+from gradsh.ops.shape import reshaped
 from gradsh.ops.structure import expand_to
 
 WHOLE = "(Tensor input, *, torch.dtype dtype = None)"
@@ -31,12 +32,6 @@ def total(xp, x, axes, keepdim=False):
 def unreduced(g, shape, axes, keepdim):
     """The gradient of a reduction brought back to the dimensions it has with `keepdim=True`."""
     return g if keepdim else reshaped(g, size=kept_shape(shape, axes))
-
-
-@linear(x=lambda g, x_shape: reshaped(g, size=x_shape), sample=Sample(reals(2, 3), size=(2, 1, 3)), at=(), grad_fn="ViewBackward0")
-def reshaped(xp, x, *, size):
-    """The same numbers in another shape."""
-    return xp.asarray(x).reshape(size)
 
 
 @linear(

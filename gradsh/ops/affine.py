@@ -1,0 +1,242 @@
+"""A product added to something: addmm and its like, and the linear layer."""
+
+from __future__ import annotations
+
+from gradsh.engine.op import OPS, general
+from gradsh.fault import fault
+from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.product_faults import (
+    added_batch_fault,
+    added_matrix_fault,
+    added_outer_fault,
+    added_vector_fault,
+    summed_batch_fault,
+)
+from gradsh.ops.products import (
+    batch_product,
+    blas_ready,
+    matmul,
+    matrix_product,
+    matrix_vector_product,
+    outer_product,
+    right_gradient,
+    rows_of,
+    stacked_product,
+    vector_matrix_product,
+)
+from gradsh.ops.reduction import sum_over
+from gradsh.ops.registry import function
+from gradsh.ops.samples import Sample, reals
+from gradsh.ops.shape import reshaped
+from gradsh.ops.structure import sum_to_size
+from gradsh.ops.transposing import turned
+
+
+def scaled(g, factor):
+    return g if factor == 1 else g * factor
+
+
+def sum_to(g, shape):
+    """A gradient summed to the shape of what was broadcast to it; a row's quickly."""
+    if len(shape) == 1 and len(g.shape) == 2 and shape[0] == g.shape[1]:
+        return sum_over(g, axes=(0,), keepdim=False)
+    return sum_to_size(g, size=shape) if tuple(g.shape) != tuple(shape) else g
+
+
+def combined(xp, input, product, beta, alpha):
+    """beta * input + alpha * product, in the product's memory; PyTorch's types, no promotion."""
+    if ("d" if input.__class__ is float else input.dtype.char) != product.dtype.char:
+        raise TypeError
+    if product.dtype.kind != "f":
+        beta, alpha = int(beta), int(alpha)
+    if alpha != 1:
+        product *= alpha
+    if beta == 1:
+        product += input
+    elif beta != 0:
+        product += xp.multiply(input, beta)
+    return product
+
+
+def _input_rule(g, input_shape, beta):
+    return scaled(sum_to(g, input_shape), beta)
+
+
+@general(
+    input=_input_rule,
+    mat1=lambda g, mat2, alpha: scaled(matrix_product(g, mat2.T), alpha),
+    mat2=lambda g, mat1, mat2, alpha: scaled(right_gradient(g, mat1, mat2), alpha),
+    sample=[
+        Sample(reals(2), reals(3, 4), reals(4, 2), beta=1, alpha=1),
+        Sample(reals(3, 1), reals(3, 4), reals(4, 2), beta=0.5, alpha=-2.0),
+    ],
+    at=(),
+    explain=added_matrix_fault,
+    grad_fn="AddmmBackward0",
+)
+def added_product(xp, input, mat1, mat2, *, beta, alpha):
+    """beta * input + alpha * mat1 @ mat2."""
+    if mat1.ndim == 2 == mat2.ndim and mat1.dtype is mat2.dtype and mat1.dtype.char != "?":
+        return combined(xp, input, mat1.dot(mat2), beta, alpha)
+    raise TypeError
+
+
+@general(
+    input=lambda g, input_shape: sum_to(rows_of(g), input_shape),
+    stack=lambda g, stack_shape, weight: reshaped(matrix_product(rows_of(g), weight.T), size=stack_shape),
+    weight=lambda g, stack, weight: right_gradient(rows_of(g), rows_of(stack), weight),
+    sample=[Sample(reals(2), reals(2, 2, 3), reals(3, 2)), Sample(reals(2), reals(3), reals(3, 2))],
+    at=(),
+    explain=added_matrix_fault,
+    grad_fn="ViewBackward0",
+)
+def folded_added_product(xp, input, stack, weight):
+    """input + stack @ weight for a stack of matrices, or a row, as one product of all rows."""
+    if weight.ndim == 2 and stack.dtype is weight.dtype and stack.dtype.char != "?":
+        product = stack.reshape(-1, stack.shape[-1]).dot(weight)
+        return combined(xp, input, product, 1, 1).reshape(*stack.shape[:-1], weight.shape[1])
+    raise TypeError
+
+
+@general(
+    input=_input_rule,
+    mat=lambda g, vec, alpha: scaled(outer_product(g, vec), alpha),
+    vec=lambda g, mat, alpha: scaled(matrix_vector_product(mat.T, g), alpha),
+    sample=Sample(reals(3), reals(3, 2), reals(2), beta=0.5, alpha=-2.0),
+    at=(),
+    explain=added_vector_fault,
+    grad_fn="AddmvBackward0",
+)
+def added_vector_product(xp, input, mat, vec, *, beta, alpha):
+    """beta * input + alpha * mat @ vec."""
+    if mat.ndim == 2 and vec.ndim == 1 and mat.dtype is vec.dtype and mat.dtype.char != "?":
+        return combined(xp, input, mat.dot(vec), beta, alpha)
+    raise TypeError
+
+
+@general(
+    input=_input_rule,
+    vec1=lambda g, vec2, alpha: scaled(matrix_vector_product(g, vec2), alpha),
+    vec2=lambda g, vec1, alpha: scaled(vector_matrix_product(vec1, g), alpha),
+    sample=Sample(reals(3, 1), reals(3), reals(2), beta=0.5, alpha=-2.0),
+    at=(),
+    explain=added_outer_fault,
+    grad_fn="AddrBackward0",
+)
+def added_outer_product(xp, input, vec1, vec2, *, beta, alpha):
+    """beta * input + alpha * vec1 vec2^T."""
+    if vec1.ndim == 1 == vec2.ndim:
+        return combined(xp, input, xp.multiply(vec1[:, None], vec2), beta, alpha)
+    raise TypeError
+
+
+@general(
+    input=_input_rule,
+    batch1=lambda g, batch2, alpha: scaled(batch_product(g, batch2.mT), alpha),
+    batch2=lambda g, batch1, alpha: scaled(batch_product(batch1.mT, g), alpha),
+    sample=Sample(reals(3, 1), reals(2, 3, 4), reals(2, 4, 2), beta=0.5, alpha=-2.0),
+    at=(),
+    explain=added_batch_fault,
+    grad_fn="BaddbmmBackward0",
+)
+def added_batch_product(xp, input, batch1, batch2, *, beta, alpha):
+    """beta * input + alpha * batch1 @ batch2, matrix by matrix."""
+    if batch1.ndim == 3 == batch2.ndim and batch1.shape[0] == batch2.shape[0] and batch1.dtype is batch2.dtype:
+        return combined(xp, input, xp.matmul(blas_ready(xp, batch1), blas_ready(xp, batch2)), beta, alpha)
+    raise TypeError
+
+
+@general(
+    input=_input_rule,
+    batch1=lambda g, batch2, alpha: scaled(stacked_product(g, batch2.mT), alpha),
+    batch2=lambda g, batch1, alpha: scaled(stacked_product(batch1.mT, g), alpha),
+    sample=Sample(reals(3, 1), reals(2, 3, 4), reals(2, 4, 2), beta=0.5, alpha=-2.0),
+    at=(),
+    explain=summed_batch_fault,
+    grad_fn="AddbmmBackward0",
+)
+def summed_batch_product(xp, input, batch1, batch2, *, beta, alpha):
+    """beta * input + alpha * the sum of batch1 @ batch2 over the batch."""
+    if batch1.ndim == 3 == batch2.ndim and batch1.shape[0] == batch2.shape[0] and batch1.dtype is batch2.dtype:
+        count, rows, inner = batch1.shape
+        wide = batch1.transpose(1, 0, 2).reshape(rows, count * inner)
+        return combined(xp, input, wide.dot(batch2.reshape(count * inner, batch2.shape[2])), beta, alpha)
+    raise TypeError
+
+
+# ---- what programs call
+
+
+def overloads(*names):
+    """PyTorch's signatures of a function of an added product of two operands."""
+    first = f"(Tensor input, Tensor {names[0]}, Tensor {names[1]}, "
+    return (
+        f"{first}*, Number beta = 1, Number alpha = 1, Tensor out = None)",
+        f"{first}torch.dtype out_dtype, *, Number beta = 1, Number alpha = 1, Tensor out = None)",
+    )
+
+
+def _factors(beta, alpha):
+    for name, value in (("beta", beta), ("alpha", alpha)):
+        if not isinstance(value, int | float):
+            raise Unfit(name, "Number", value)
+    return {"beta": beta, "alpha": alpha}
+
+
+@function(
+    example="addmm(ones(2), ones(3, 4), ones(4, 2))", overloads=overloads("mat1", "mat2"), inplace=True
+)
+def addmm(input, mat1, mat2, *, beta=1, alpha=1):
+    """beta * input + alpha * mat1 @ mat2."""
+    return added_product(operand(input), operand(mat1, "mat1"), operand(mat2, "mat2"), **_factors(beta, alpha))
+
+
+@function(example="addmv(ones(2), ones(2, 3), ones(3))", inplace=True)
+def addmv(input, mat, vec, *, beta=1, alpha=1):
+    """beta * input + alpha * mat @ vec."""
+    return added_vector_product(operand(input), operand(mat, "mat"), operand(vec, "vec"), **_factors(beta, alpha))
+
+
+@function(example="addr(zeros(2, 3), ones(2), ones(3))", inplace=True)
+def addr(input, vec1, vec2, *, beta=1, alpha=1):
+    """beta * input + alpha * vec1 vec2^T."""
+    input, vec1, vec2 = operand(input), operand(vec1, "vec1"), operand(vec2, "vec2")
+    if not (input.dtype is vec1.dtype is vec2.dtype):  # the one of them that promotes its operands
+        return OPS["add"](OPS["mul"](input, beta), OPS["mul"](outer_product(vec1, vec2), alpha))
+    return added_outer_product(input, vec1, vec2, **_factors(beta, alpha))
+
+
+@function(example="baddbmm(zeros(1), ones(2, 3, 4), ones(2, 4, 2))", overloads=overloads("batch1", "batch2"), inplace=True)
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    """beta * input + alpha * batch1 @ batch2, matrix by matrix."""
+    return added_batch_product(
+        operand(input), operand(batch1, "batch1"), operand(batch2, "batch2"), **_factors(beta, alpha)
+    )
+
+
+@function(example="addbmm(zeros(1), ones(2, 3, 4), ones(2, 4, 2))", inplace=True)
+def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    """beta * input + alpha * the sum of batch1 @ batch2 over the batch."""
+    return summed_batch_product(
+        operand(input), operand(batch1, "batch1"), operand(batch2, "batch2"), **_factors(beta, alpha)
+    )
+
+
+@function(at=("F",), python=False, example="F.linear(tensor([1.0, 2.0]), ones(3, 2), zeros(3))")
+def linear(input, weight, bias=None):
+    """input @ weight^T + bias, over the last dimension of input."""
+    input, weight = operand(input), operand(weight, "weight")
+    rank = input.ndim
+    if weight.ndim == 2 and bias is not None and rank == 2:
+        return added_product(operand(bias, "bias"), input, turned(weight), beta=1, alpha=1)
+    if not rank or not weight.ndim:
+        raise fault(
+            RuntimeError, f"both arguments to linear need to be at least 1D, but they are {rank}D and {weight.ndim}D"
+        )
+    if weight.ndim > 2:
+        raise fault(RuntimeError, f"t() expects a tensor with <= 2 dimensions, but self is {weight.ndim}D")
+    if bias is None:
+        return matmul(input, turned(weight))
+    if weight.ndim == 1 and rank == 1:
+        return matmul(input, turned(weight)) + operand(bias, "bias")
+    return folded_added_product(operand(bias, "bias"), input, turned(weight))
