@@ -21,6 +21,7 @@ from gradsh.ops.products import (
     outer_product,
     right_gradient,
     rows_of,
+    rows_shape,
     stacked_product,
     vector_matrix_product,
 )
@@ -93,7 +94,7 @@ def added_product(xp, input, mat1, mat2, *, beta, alpha):
 def folded_added_product(xp, input, stack, weight):
     """input + stack @ weight for a stack of matrices, or a row, as one product of all rows."""
     if weight.ndim == 2 and stack.dtype is weight.dtype and stack.dtype.char != "?":
-        product = stack.reshape(-1, stack.shape[-1]).dot(weight)
+        product = stack.reshape(rows_shape(stack)).dot(weight)
         return combined(xp, input, product, 1, 1).reshape(*stack.shape[:-1], weight.shape[1])
     raise TypeError
 

@@ -87,8 +87,11 @@ def _again(
     renamed = {NUMPY_NAMES.get(key, key) if key not in known else key: value for key, value in settings.items()}
     if len(renamed) == len(settings) and renamed.keys() != settings.keys() and all(key in known for key in renamed):
         return checked(target, name, method=method, overloads=overloads)(*args, **renamed)
+    if "out" in settings and "out" not in known:
+        out = settings.pop("out")
+        return _into(out, checked(target, name, method=method, overloads=overloads)(*args, **settings), name)
     given = args[1:] if method else args
-    if overloads and not (isinstance(error, Unfit) and error.argument == positional[0]):
+    if overloads and not (isinstance(error, Unfit) and _in_all(error.argument, overloads)):
         raise invalid_combination(name, given, settings, overloads, method)
     if isinstance(error, Unfit):
         place = ""
@@ -113,6 +116,21 @@ def _again(
         were = "was" if len(given) == 1 else "were"
         raise fault(TypeError, f"{name}() takes {span} positional argument{plural} but {len(given)} {were} given")
     raise fault(TypeError, str(error))
+
+
+def _into(out: Any, result: Any, name: str) -> Any:
+    """A result written over `out=`, or the results over several."""
+    from gradsh.ops.out import deliver
+
+    if out is None:
+        return result
+    if isinstance(result, tuple):
+        return type(result)(*(deliver(one, value, name) for one, value in zip(out, result)))
+    return deliver(out, result, name)
+
+
+def _in_all(argument: str, overloads: tuple[str, ...]) -> bool:
+    return all(f" {argument}," in text or f" {argument} " in text or f" {argument})" in text for text in overloads)
 
 
 def invalid_combination(

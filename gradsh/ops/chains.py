@@ -111,7 +111,7 @@ def multi_dot(tensors):
                 RuntimeError, f"multi_dot(): tensors {k} and {k + 1} with shapes {shapes} cannot be multiplied"
             )
     ends = ([] if first.ndim == 1 else [first.shape[0]]) + ([] if last.ndim == 1 else [last.shape[1]])
-    return reshaped(_in_best_order(matrices), size=tuple(ends))
+    return reshape(_in_best_order(matrices), tuple(ends))
 
 
 @function(at=("torch",), python=True, example="chain_matmul(ones(2, 3), ones(3, 4))")

@@ -103,6 +103,11 @@ def tensordot(a, b, dims=2, out=None):
         a_dims, b_dims = list(range(-dims, 0)), list(range(dims))
     else:
         a_dims, b_dims = dims
+        for name, one in (("dims_self", a_dims), ("dims_other", b_dims)):
+            if not isinstance(one, list | tuple):
+                place = 3 if name == "dims_self" else 4
+                kind = type(one).__name__
+                raise fault(TypeError, f"tensordot(): argument '{name}' (position {place}) must be tuple of ints, not {kind}")
     if len(a_dims) != len(b_dims):
         raise fault(RuntimeError, "both dimension lists should have same length")
     if a.dtype is not b.dtype:

@@ -25,6 +25,8 @@ def summed_products(operands, labels, out_labels):
             if sizes.get(label, 1) == 1:
                 sizes[label] = length
     terms = [_squeezed(*_diagonal(x, names), sizes) for x, names in zip(operands, labels)]
+    if len(terms) == 1:
+        return _summed_and_ordered(*terms[0], out_labels)
     terms = [_summed_alone(terms, k, out_labels) for k in range(len(terms))]
     while len(terms) > 1:
         i, j = _cheapest(terms, sizes, out_labels)
@@ -32,10 +34,14 @@ def summed_products(operands, labels, out_labels):
         rest = [term for k, term in enumerate(terms) if k not in (i, j)]
         kept = _kept(x_names + y_names, rest, out_labels)
         terms = [*rest, (product_over(x, y, x_names, y_names, kept), kept)]
-    x, names = terms[0]
-    if len(operands) > 1 and names == out_labels:
-        return x
-    return permuted(x, dims=tuple([names.index(label) for label in out_labels]))
+    return terms[0][0]
+
+
+def _summed_and_ordered(x, names, out_labels):
+    """One operand with its dimensions in the output's order and the others summed."""
+    lone = [label for label in names if label not in out_labels]
+    x = permuted(x, dims=tuple([names.index(label) for label in (*out_labels, *lone)]))
+    return sum_over(x, axes=tuple(range(len(out_labels), x.ndim)), keepdim=False) if lone else x
 
 
 def _diagonal(x, names):

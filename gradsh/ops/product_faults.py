@@ -191,7 +191,7 @@ def added_matrix_fault(error, input, mat1, mat2, **settings):
     wrong = expansion_fault(shape, target)
     if wrong is not None:
         return wrong
-    for name, one, other in (("mat1 and mat2", mat1, mat2), ("self and mat2", input, mat2)):
+    for name, one, other in (("self and mat2", input, mat2), ("mat1 and mat2", mat1, mat2)):
         if _dtype(one) != _dtype(other):
             got = f"{_long(one)} and {_long(other)}"
             return fault(RuntimeError, f"{name} must have the same dtype, but got {got}", hint=f".to(torch.{_dtype(one)})")

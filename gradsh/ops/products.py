@@ -144,7 +144,7 @@ def blas_ready(xp, x):
 def folded_product(xp, x, y):
     """Products of matrices with one matrix, as one product of all their rows."""
     if x.dtype is y.dtype and x.dtype.char != "?":
-        return x.reshape(-1, x.shape[-1]).dot(y).reshape(*x.shape[:-1], y.shape[-1])
+        return x.reshape(rows_shape(x)).dot(y).reshape(*x.shape[:-1], y.shape[-1])
     raise TypeError
 
 
