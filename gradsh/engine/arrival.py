@@ -10,7 +10,7 @@ from gradsh.engine import runtime
 from gradsh.engine.alias import check_saved_out, tensor_type
 from gradsh.engine.node import AccumulateGrad, Extra, Node, extra_of
 from gradsh.engine.op import OPS
-from gradsh.engine.state import tick
+from gradsh.engine.state import state, tick
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
@@ -181,6 +181,8 @@ def add_grad(tensor: Tensor, g: Any, create: bool, owned: bool) -> None:
     if create:
         g = as_tensor(g)
         tensor.grad = g if before is None else OPS["add"](before, g)
+        if state.ledger is not None:
+            state.ledger(tensor, before, g)
         return
     if isinstance(g, Tensor):
         g = g.raw
@@ -192,6 +194,8 @@ def add_grad(tensor: Tensor, g: Any, create: bool, owned: bool) -> None:
         before.raw = runtime.canonical(before.raw + g)
     else:
         before.raw += g
+    if state.ledger is not None:
+        state.ledger(tensor, before, g)
 
 
 # ---- what hooks return

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
+from gradsh.backend.shield import shield
 from gradsh.engine import runtime
 from gradsh.engine.arrival import add_grad, arrive, call_node_hooks, prepare, run_observed
 from gradsh.engine.node import AccumulateGrad, Node, Released
@@ -39,9 +40,10 @@ def backward(
         if not targets:
             raise fault(RuntimeError, "'inputs' argument to backward() cannot be empty.")
         found = _pass(roots, seeds, targets, bool(keep), create_graph)
-        for target, value in zip(targets, found, strict=True):
-            if value is not None:
-                add_grad(target, value, create_graph, owned=False)
+        with shield:
+            for target, value in zip(targets, found, strict=True):
+                if value is not None:
+                    add_grad(target, value, create_graph, owned=False)
         return
     _pass(roots, seeds, None, bool(keep), create_graph)
 
@@ -302,15 +304,16 @@ def _pass(roots: list[Any], seeds: list[Any], targets: list[Any] | None, keep: b
             node.g = None
         for node, g in outer:
             node.g = g
-    for leaf, g, own in leaves:
-        tensor = leaf.ref()
-        if tensor is not None:
-            add_grad(tensor, g, create, own)
-            if leaf.post_accumulate:
-                for hook in list(leaf.post_accumulate.values()):
-                    hook(tensor)
-        if leaf.extra is not None and leaf.extra.post:
-            call_node_hooks(leaf.extra.post, (), g)
+    with shield:
+        for leaf, g, own in leaves:
+            tensor = leaf.ref()
+            if tensor is not None:
+                add_grad(tensor, g, create, own)
+                if leaf.post_accumulate:
+                    for hook in list(leaf.post_accumulate.values()):
+                        hook(tensor)
+            if leaf.extra is not None and leaf.extra.post:
+                call_node_hooks(leaf.extra.post, (), g)
     return [] if targets is None else [captured.get(target.current_node()) for target in targets]
 
 

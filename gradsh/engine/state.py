@@ -18,19 +18,21 @@ class State:
     inference: results are inference tensors, which cannot be saved for a backward pass.
     default: the element type of floats given as Python numbers.
     keep: called with each recorded node, its output and the calling frame, or None; insight uses it.
+    ledger: called with each tensor whose gradient was added to, what that was before, and the amount, or None.
     lists: Python lists are taken as tensors (the shell's defaults).
     cuda_as_cpu: a program that asks for cuda gets the processor.
     print_options: how tensors are written.
     anomaly, check_nan: `detect_anomaly` is on; and with it, a nan that appears in a backward pass is an error.
     """
 
-    __slots__ = ("anomaly", "backward_depth", "check_nan", "cuda_as_cpu", "default", "grad", "inference", "keep", "lists", "print_options")
+    __slots__ = ("anomaly", "backward_depth", "check_nan", "cuda_as_cpu", "default", "grad", "inference", "keep", "ledger", "lists", "print_options")
 
     def __init__(self) -> None:
         self.grad = True
         self.inference = False
         self.default: DType = float64
         self.keep: Callable[[Any, Any, Any], None] | None = None
+        self.ledger: Callable[[Any, Any, Any], None] | None = None
         self.lists = True
         self.cuda_as_cpu = False
         self.print_options = PrintOptions()
