@@ -188,7 +188,7 @@ def _accepted(op: Op) -> str:
         return "dfe"
     if "floating" in refused:
         return "lqihbB" if "bool" in refused else "lqihbB?"
-    return "dfelqihbB" if refused else ""
+    return "dfelqihbB" if refused or op.check is not None else ""
 
 
 def _elementwise(op: Op, write: _Writer, kernel: Callable[[str], str], publics: list[str], fallback: str, settings: str) -> None:
@@ -197,6 +197,7 @@ def _elementwise(op: Op, write: _Writer, kernel: Callable[[str], str], publics: 
     A kernel on scalars that raises is run again on numpy's, which have IEEE's answers, and PyTorch's errors.
     """
     accepted = _accepted(op)
+    scalar, single = ("scalar_result", "single_result") if op.result == "same" else ("canonical", "canonical")
     again = f"raw = again(op, ({', '.join(f'{name}_raw' for name in publics)},), {{{', '.join(f'{name!r}: {name}' for name in op.settings)}}})"
     fix = "" if op.result == "same" else "raw = canonical(raw)"
     x, *rest = publics
@@ -208,9 +209,9 @@ def _elementwise(op: Op, write: _Writer, kernel: Callable[[str], str], publics: 
         write(f"        raise explained(op, error, ({x},), {settings}) from None")
         write("    if raw.__class__ is not ndarray:", "        raw = canonical(raw)")
         write(f"elif {x}_raw.__class__ is float:", "    try:", f"        raw = {kernel('scalars')}")
-        write("    except Exception:", f"        {again}", "    if raw.__class__ is not float:", "        raw = scalar_result(raw)")
+        write("    except Exception:", f"        {again}", "    if raw.__class__ is not float:", f"        raw = {scalar}(raw)")
         write("else:", "    try:", f"        raw = {kernel('singles')}", "    except Exception:", f"        {again}")
-        write("    if raw.__class__ is not float32:", "        raw = single_result(raw)")
+        write("    if raw.__class__ is not float32:", f"        raw = {single}(raw)")
         return
     y = rest[0]
     write(f"kind = {x}_raw.__class__", f"other_kind = {y}_raw.__class__")
@@ -224,11 +225,11 @@ def _elementwise(op: Op, write: _Writer, kernel: Callable[[str], str], publics: 
     write("        else:", "            shape = raw.shape", f"            same = {x}_raw.shape == shape and {y}_raw.shape == shape")
     write(f"    elif kind is float and not ({x}_number and {y}_number):", "        try:", f"            raw = {kernel('scalars')}")
     write("        except Exception:", f"            {again}")
-    write("        if raw.__class__ is not float:", "            raw = scalar_result(raw)")
+    write("        if raw.__class__ is not float:", f"            raw = {scalar}(raw)")
     write("        same = True")
     write("    elif kind is float32:", "        try:", f"            raw = {kernel('singles')}")
     write("        except Exception:", f"            {again}")
-    write("        if raw.__class__ is not float32:", "            raw = single_result(raw)")
+    write("        if raw.__class__ is not float32:", f"            raw = {single}(raw)")
     write("        same = True")
     write("    else:", f"        {fallback}")
     for a, b, a_kind in ((x, y, "kind"), (y, x, "other_kind")):
@@ -236,7 +237,7 @@ def _elementwise(op: Op, write: _Writer, kernel: Callable[[str], str], publics: 
         write(f"    if {a_kind} is ndarray and {a}_raw.dtype.char in 'df':", "        try:", f"            raw = {kernel('arrays')}", "        except Exception as error:")
         write(f"            raise explained(op, error, ({x}, {y}), {settings}) from None")
         write("        if raw.__class__ is not ndarray:", "            raw = canonical(raw)")
-        for test, which, result in (("float", "scalars", "scalar_result"), ("float32", "singles", "single_result")):
+        for test, which, result in (("float", "scalars", scalar), ("float32", "singles", single)):
             write(f"    elif {a_kind} is {test}:", "        try:", f"            raw = {kernel(which)}")
             write("        except Exception:", f"            {again}")
             write(f"        if raw.__class__ is not {test}:", f"            raw = {result}(raw)")

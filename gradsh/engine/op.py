@@ -46,6 +46,8 @@ class Op:
     result: "same" or "bool", the element type of an elementwise output.
     promote: operands are brought to one element type first, as PyTorch's type promotion has it.
     numbers: a Python number may stand for an operand; where not, only the shell's defaults allow it.
+    check: called with the operands before they are promoted, unless they are all of one floating or integer type;
+        raises PyTorch's refusals.
     refuses: the name of PyTorch's kernel, and for which of "bool", "integer", "floating" it is not implemented.
     """
 
@@ -60,6 +62,7 @@ class Op:
         floating: bool = False,
         promote: bool | None = None,
         numbers: bool = True,
+        check: Callable[..., None] | None = None,
         refuses: tuple[str, str] | None = None,
         result: str = "same",
         view: bool = False,
@@ -80,7 +83,7 @@ class Op:
         self.doc = (kernel.__doc__ or "").strip()
         self.sample, self.floating, self.result, self.view = sample, floating, result, view
         self.promote = kind == ELEMENTWISE if promote is None else promote
-        self.numbers, self.refuses = numbers, refuses
+        self.numbers, self.check, self.refuses = numbers, check, refuses
         self.outputs, self.many = outputs, many
         self.differentiable = differentiable or (True,) * len(outputs)
         self.explain, self.at, self.example, self.returns = explain, at, example, returns or self.name
@@ -132,8 +135,8 @@ class Op:
 
         if self.call == self._first_call:
             self.call = generated_call(self)
-            if self.module.get(self.kernel.__name__) is self:
-                self.module[self.kernel.__name__] = self.call
+            for name in [name for name, value in self.module.items() if value is self]:
+                self.module[name] = self.call
             for owner, name in self.places:
                 setattr(owner, name, self.call)
             for space, name in self.spaces:

@@ -131,6 +131,8 @@ def raw_call(op: Op, raws: tuple[Any, ...], settings: dict[str, Any]) -> Any:
         raise explained(op, error, raws, settings) from None
     if op.outputs or op.many:
         return tuple(arrays.canonical(value) for value in found)
+    if op.kind == ELEMENTWISE and found.__class__ is arrays.ndarray and not found.ndim:
+        found = found[()]
     return arrays.canonical(found)
 
 
@@ -189,6 +191,8 @@ def _promoted(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> An
         elif not isinstance(operand, Tensor):
             operand = _tensor(op, k, operand)
         values.append(operand)
+    if op.check is not None:
+        op.check(*values)
     fixed = [k for k, name in enumerate(op.operands) if name in ("condition", "mask")]
     dtype = common_dtype(tuple(value for k, value in enumerate(values) if k not in fixed), op.floating)
     if op.refuses is not None and CATEGORIES[dtype.category] in op.refuses[1]:
@@ -224,10 +228,15 @@ def _fitting(value: float | int, dtype: DType) -> float | int:
 def _applied(op: Op, operands: tuple[Any, ...], raws: tuple[Any, ...], settings: dict[str, Any], *, fitted: bool) -> Any:
     from gradsh.backend import arrays
 
-    try:
-        found = op.kernel(arrays, *raws, **settings)
-    except Exception as error:
-        raise explained(op, error, operands, settings) from None
+    if op.kind == ELEMENTWISE:
+        found = raw_call(op, raws, settings)
+        if op.result == "same" and (found.__class__ is int or found.__class__ is bool):  # from a kernel's text
+            found = float(found)
+    else:
+        try:
+            found = op.kernel(arrays, *raws, **settings)
+        except Exception as error:
+            raise explained(op, error, operands, settings) from None
     nodes = [
         operand.current_node() if isinstance(operand, Tensor) and name in op.rules else None
         for name, operand in zip(_operand_names(op, operands), operands, strict=True)
@@ -368,6 +377,16 @@ def broadcast_fault(shapes: list[tuple[int, ...]]) -> BaseException | None:
                 )
         so_far = tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
     return None
+
+
+def common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape that shapes broadcast to, or PyTorch's error."""
+    from gradsh.backend import arrays
+
+    try:
+        return arrays.broadcast_shapes(*shapes)  # type: ignore[no-any-return]
+    except ValueError as error:
+        raise broadcast_fault(shapes) or error from None
 
 
 def dimension_fault(axis: int, ndim: int) -> BaseException:

@@ -29,15 +29,15 @@ def canonical(value: Any) -> Any:
 
 
 def scalar_result(value: Any) -> Any:
-    """`canonical` for what a kernel gave on floats: a whole number in its text stands for a float."""
-    return float(value) if value.__class__ is int else canonical(value)
+    """`canonical` for what a kernel gave on floats: a number or a truth value from its text stands for a float."""
+    return float(value) if value.__class__ is int or value.__class__ is bool else canonical(value)
 
 
 def single_result(value: Any) -> Any:
-    """`canonical` for what a kernel gave on a float32: a number in its text stands for a float32."""
+    """`canonical` for what a kernel gave on a float32: a number or a truth value from its text stands for a float32."""
     from gradsh.backend import arrays
 
-    return arrays.float32(value) if value.__class__ is float or value.__class__ is int else arrays.canonical(value)
+    return arrays.float32(value) if value.__class__ in (float, int, bool, arrays.bool_) else arrays.canonical(value)
 
 
 def shared(raw: Any) -> Any:
