@@ -21,10 +21,13 @@ add = operator.add
 subtract = operator.sub
 multiply = operator.mul
 divide = operator.truediv
+floor_divide = operator.floordiv
+fmod = math.fmod
 negative = operator.neg
 positive = operator.pos
 absolute = math.fabs
 exp = math.exp
+exp2 = math.exp2
 expm1 = math.expm1
 log = math.log
 log1p = math.log1p
@@ -62,6 +65,31 @@ not_equal = operator.ne
 
 def square(x: float) -> float:
     return x * x
+
+
+def zeros_like(x: float) -> float:
+    return 0.0
+
+
+def signum(x: float) -> float:
+    """The sign as PyTorch has it: 0 for nan."""
+    return float((x > 0.0) - (x < 0.0))
+
+
+def floor(x: float) -> float:
+    return math.copysign(math.floor(x), x)
+
+
+def ceil(x: float) -> float:
+    return math.copysign(math.ceil(x), x)
+
+
+def trunc(x: float) -> float:
+    return math.copysign(math.trunc(x), x)
+
+
+def rint(x: float) -> float:
+    return math.copysign(round(x), x)
 
 
 def reciprocal(x: float) -> float:

@@ -1,49 +1,329 @@
-"""Arithmetic on two operands, element by element, and Python's operators on tensors."""
+"""Sums, differences, products and quotients, element by element, and Python's operators for them."""
 
 from __future__ import annotations
 
-from gradsh.engine.op import OPS, elementwise
-from gradsh.ops.registry import add_operator
-from gradsh.ops.samples import nonzero, reals
+from gradsh.backend.dtypes import BOOL, FLOATING, boolean
+from gradsh.engine.op import elementwise
+from gradsh.engine.promote import NUMBERS, common_dtype
+from gradsh.engine.tensor import Tensor, scalar_dtype
+from gradsh.fault import fault
+from gradsh.ops.calls import operand
+from gradsh.ops.registry import add_operator, function
+from gradsh.ops.samples import Sample, nonzero, reals
 
 
-@elementwise(x=lambda g: g, y=lambda g: g, sample=reals)
+@elementwise(at=())
+def zero(xp, x):
+    """Zeros like x: the derivative of a step."""
+    return xp.zeros_like(x)
+
+
+def underivable(name):
+    """A rule that raises, where PyTorch has no derivative."""
+
+    def rule(g):
+        raise fault(RuntimeError, f"derivative for aten::{name} is not implemented")
+
+    return rule
+
+
+# ---- sums and differences
+
+
+@elementwise(x=lambda g: g, y=lambda g: g, sample=reals, at=())
 def add(xp, x, y):
     """Sum, element by element."""
     return xp.add(x, y)
 
 
-@elementwise(x=lambda g: g, y=lambda g: -g, sample=reals)
+SCALED = [Sample(reals(2, 3), reals(3), alpha=-0.5), Sample(reals(), reals(), alpha=2)]
+
+
+@elementwise(x=lambda g: g, y=lambda g, alpha: g * alpha, sample=SCALED, at=(), grad_fn="AddBackward0")
+def add_multiple(xp, x, y, *, alpha):
+    """x + alpha y."""
+    return xp.add(x, xp.multiply(y, alpha))
+
+
+def no_truth_values(x, y):
+    """PyTorch's refusal to subtract truth values."""
+    kinds = [value.dtype if isinstance(value, Tensor) else scalar_dtype(value) for value in (x, y)]
+    count = sum(kind.category == BOOL for kind in kinds)
+    if count == 2:
+        message = "with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+        raise fault(RuntimeError, f"Subtraction, the `-` operator, {message}", hint="x ^ y")
+    if count:
+        message = (
+            "with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` "
+            "operator instead."
+        )
+        raise fault(RuntimeError, f"Subtraction, the `-` operator, {message}", hint="~mask, or mask.float()")
+
+
+@elementwise(x=lambda g: g, y=lambda g: -g, sample=reals, at=(), check=no_truth_values)
 def sub(xp, x, y):
     """Difference, element by element."""
     return xp.subtract(x, y)
 
 
-@elementwise(x=lambda g, y: g * y, y=lambda g, x: g * x, sample=reals)
+@elementwise(x=lambda g: g, y=lambda g, alpha: g * -alpha, sample=SCALED, at=(), check=no_truth_values, grad_fn="SubBackward0")
+def sub_multiple(xp, x, y, *, alpha):
+    """x - alpha y."""
+    return xp.subtract(x, xp.multiply(y, alpha))
+
+
+@elementwise(x=lambda g: -g, y=lambda g: g, sample=reals, at=(), check=no_truth_values, grad_fn="RsubBackward0")
+def rsub(xp, x, y):
+    """The second less the first."""
+    return xp.subtract(y, x)
+
+
+rsub_number = elementwise(
+    x=lambda g: -g, y=lambda g: g, sample=reals, at=(), check=no_truth_values, name="rsub_number", grad_fn="RsubBackward1"
+)(rsub.kernel)
+
+
+def _scaled(plain, multiple, input, other, alpha):
+    """The operation with its second operand multiplied by alpha, which must suit the type of the result."""
+    if alpha == 1 and alpha.__class__ is not bool:
+        return plain(input, other)
+    dtype = common_dtype((operand(input), other if isinstance(other, NUMBERS) else operand(other, "other")), False)
+    if isinstance(alpha, bool) and dtype.category != BOOL:
+        raise fault(RuntimeError, "Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and dtype.category != FLOATING:
+        raise fault(
+            RuntimeError, "For integral input tensors, argument alpha must not be a floating point number.", hint="x.double()"
+        )
+    return multiple(input, other, alpha=bool(alpha) if dtype.category == BOOL else alpha)
+
+
+@function("add", inplace=True, example="add(tensor([1.0, 2.0]), tensor([3.0, 4.0]), alpha=10)")
+def sum_of(input, other, *, alpha=1):
+    """input + alpha * other, element by element."""
+    return _scaled(add, add_multiple, input, other, alpha)
+
+
+@function("sub", at=("torch", "Tensor", "torch:subtract", "Tensor:subtract"), inplace=True, example="sub(tensor([1.0, 2.0]), 1)")
+def difference_of(input, other, *, alpha=1):
+    """input - alpha * other, element by element."""
+    return _scaled(sub, sub_multiple, input, other, alpha)
+
+
+@function("rsub", at=("torch",), example="rsub(tensor([1.0, 2.0]), 3)")
+def reversed_difference(input, other, alpha=1):
+    """other - alpha * input, element by element."""
+    plain = rsub_number if isinstance(other, NUMBERS) else rsub
+    return _scaled(plain, lambda input, other, alpha: plain(mul(input, alpha), other), input, other, alpha)
+
+
+# ---- products and quotients
+
+
+@elementwise(
+    x=lambda g, y: g * y,
+    y=lambda g, x: g * x,
+    sample=reals,
+    at=("torch", "Tensor", "torch:multiply", "Tensor:multiply"),
+    example="mul(tensor([1.0, 2.0]), 3)",
+)
 def mul(xp, x, y):
     """Product, element by element."""
     return xp.multiply(x, y)
 
 
-@elementwise(x=lambda g, y: g / y, y=lambda g, x, y: -g * x / (y * y), sample=(reals, nonzero), floating=True)
+@elementwise(
+    x=lambda g, y: g / y, y=lambda g, x, y: -g * x / (y * y), sample=(reals, nonzero), floating=True, at=()
+)
 def div(xp, x, y):
     """Quotient, element by element; integers give floats."""
     return xp.divide(x, y)
 
 
-@elementwise(x=lambda g: -g, sample=reals)
+@elementwise(x=lambda g, out, x: -g * out / x, y=lambda g, x: g / x, sample=(nonzero, reals), floating=True, at=(), grad_fn="MulBackward0")
+def rdiv(xp, x, y):
+    """The second divided by the first. PyTorch multiplies with the reciprocal, hence its node's name."""
+    return xp.divide(y, x)
+
+
+def has_integers(y):
+    """Whether a divisor is of integers, of which none may be 0."""
+    dtype = getattr(y, "dtype", None)
+    if dtype is None or dtype.kind not in "iu":
+        return False
+    if not y.all():
+        raise fault(RuntimeError, "ZeroDivisionError", notes=("the divisor has a 0",))
+    return True
+
+
+def floor_quotient(xp, x, y):
+    """Quotient rounded down."""
+    has_integers(y)
+    return xp.floor_divide(x, y)
+
+
+def whole_quotient(xp, x, y):
+    """Quotient rounded towards zero."""
+    if has_integers(y):
+        return xp.floor_divide(x, y) + ((xp.remainder(x, y) != 0) & ((x < 0) != (y < 0)))
+    return xp.trunc(xp.divide(x, y))
+
+
+STEPS = {"x": lambda g: zero(g), "y": lambda g: zero(g)}
+div_floor = elementwise(
+    **STEPS, sample=(reals, nonzero), at=(), name="div_floor", grad_fn="DivBackward2", refuses=("div_floor_cpu", "bool")
+)(floor_quotient)
+div_trunc = elementwise(
+    **STEPS, sample=(reals, nonzero), at=(), name="div_trunc", grad_fn="DivBackward2", refuses=("div_trunc_cpu", "bool")
+)(whole_quotient)
+floor_divide = elementwise(
+    x=underivable("floor_divide"),
+    y=underivable("floor_divide"),
+    name="floor_divide",
+    grad_fn="NotImplemented",
+    refuses=("div_floor_cpu", "bool"),
+    example="floor_divide(tensor([7, -7]), 2)",
+)(floor_quotient)
+
+
+@function(
+    "div", at=("torch", "Tensor", "torch:divide", "Tensor:divide"), inplace=True, example="div(tensor([7.0, -7.0]), 2, rounding_mode='floor')"
+)
+def quotient(input, other, *, rounding_mode=None):
+    """input / other, element by element, or that rounded: 'floor' or 'trunc'."""
+    if rounding_mode is None:
+        return div(input, other)
+    if rounding_mode == "floor":
+        return div_floor(input, other)
+    if rounding_mode == "trunc":
+        return div_trunc(input, other)
+    raise fault(
+        RuntimeError, f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+    )
+
+
+@function(inplace=True, example="true_divide(tensor([7, -7]), 2)")
+def true_divide(input, other):
+    """input / other, element by element; integers give floats."""
+    return div(input, other)
+
+
+# ---- remainders
+
+
+def floor_rest(xp, x, y):
+    """What is left of a quotient rounded down: it has the divisor's sign."""
+    if has_integers(y):
+        return xp.remainder(x, y)
+    rest = xp.fmod(x, y)
+    return xp.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+
+
+def whole_rest(xp, x, y):
+    """What is left of a quotient rounded towards zero: it has the dividend's sign."""
+    has_integers(y)
+    return xp.fmod(x, y)
+
+
+FLOOR_REST = {"x": lambda g: g, "y": lambda g, x, y: -g * div_floor(x, y), "sample": (reals, nonzero), "at": ()}
+WHOLE_REST = {"x": lambda g: g, "y": lambda g, x, y: -g * div_trunc(x, y), "sample": (reals, nonzero), "at": ()}
+_remainder = elementwise(
+    **FLOOR_REST, name="remainder", grad_fn="RemainderBackward1", refuses=("remainder_cpu", "bool")
+)(floor_rest)
+_remainder_number = elementwise(
+    **FLOOR_REST, name="remainder_number", grad_fn="RemainderBackward0", refuses=("remainder_cpu", "bool")
+)(floor_rest)
+_remainder_of_number = elementwise(
+    y=underivable("remainder"), at=(), name="remainder_of_number", grad_fn="NotImplemented", refuses=("remainder_cpu", "bool")
+)(floor_rest)
+_fmod = elementwise(**WHOLE_REST, name="fmod", grad_fn="FmodBackward1", refuses=("fmod_cpu", "bool"))(whole_rest)
+_fmod_number = elementwise(**WHOLE_REST, name="fmod_number", grad_fn="FmodBackward0", refuses=("fmod_cpu", "bool"))(whole_rest)
+
+
+@function(inplace=True, example="remainder(tensor([7.0, -7.0]), 3)")
+def remainder(input, other):
+    """What is left of input / other rounded down; it has the sign of other, as Python's %."""
+    if isinstance(input, NUMBERS) and isinstance(other, Tensor):
+        return _remainder_of_number(input, other)
+    return (_remainder_number if isinstance(other, NUMBERS) else _remainder)(input, other)
+
+
+@function(inplace=True, example="fmod(tensor([7.0, -7.0]), 3)")
+def fmod(input, other):
+    """What is left of input / other rounded towards zero; it has the sign of input."""
+    return (_fmod_number if isinstance(other, NUMBERS) else _fmod)(input, other)
+
+
+# ---- one operand
+
+
+def no_negative_truth(error, x):
+    """PyTorch's refusal to negate truth values."""
+    return fault(
+        RuntimeError,
+        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
+        "or `logical_not()` operator instead.",
+        hint="~mask",
+    )
+
+
+@elementwise(
+    x=lambda g: -g,
+    sample=reals,
+    explain=no_negative_truth,
+    at=("torch", "Tensor", "torch:negative", "Tensor:negative"),
+    example="neg(tensor([1.0, -2.0]))",
+)
 def neg(xp, x):
     """Negative."""
     return xp.negative(x)
 
 
-for _name in ("add", "sub", "mul"):
-    add_operator(f"__{_name}__", OPS[_name])
-    add_operator(f"__i{_name}__", OPS[_name], inplace=True)
-add_operator("__radd__", OPS["add"])
-add_operator("__rmul__", OPS["mul"])
-add_operator("__rsub__", OPS["sub"], reflected=True)
-add_operator("__truediv__", OPS["div"])
-add_operator("__rtruediv__", OPS["div"], reflected=True)
-add_operator("__itruediv__", OPS["div"], inplace=True)
-add_operator("__neg__", OPS["neg"])
+@elementwise(
+    x=lambda g, x: g * sgn(x),
+    sample=nonzero,
+    refuses=("abs_cpu", "bool"),
+    at=("torch", "Tensor", "torch:absolute", "Tensor:absolute"),
+    example="abs(tensor([1.0, -2.0]))",
+)
+def abs(xp, x):
+    """Absolute value; its derivative at 0 is 0."""
+    return xp.absolute(x)
+
+
+@elementwise(x=lambda g: zero(g), sample=nonzero, example="sign(tensor([3.0, -2.0, 0.0]))")
+def sign(xp, x):
+    """1, -1 or 0."""
+    return xp.signum(x)
+
+
+@elementwise(x=lambda g: zero(g), sample=nonzero, example="sgn(tensor([3.0, -2.0, 0.0]))")
+def sgn(xp, x):
+    """1, -1 or 0."""
+    return xp.signum(x)
+
+
+@function(example="positive(tensor([1.0, -2.0]))")
+def positive(input):
+    """The tensor itself."""
+    if operand(input).dtype is boolean:
+        raise fault(RuntimeError, "The `+` operator, on a bool tensor is not supported.", hint="mask.int()")
+    return input
+
+
+# ---- operators
+
+for _symbol, _op, _number in (
+    ("add", add, None), ("sub", sub, None), ("mul", mul, None), ("truediv", div, None), ("floordiv", floor_divide, None),
+    ("mod", _remainder, _remainder_number),
+):  # fmt: skip
+    add_operator(f"__{_symbol}__", _op, number=_number)
+    add_operator(f"__i{_symbol}__", _op, number=_number, inplace=True)
+add_operator("__radd__", add)
+add_operator("__rmul__", mul)
+add_operator("__rsub__", rsub_number)
+add_operator("__rtruediv__", rdiv)
+add_operator("__rfloordiv__", floor_divide, reflected=True)
+add_operator("__rmod__", _remainder_of_number, reflected=True)
+add_operator("__neg__", neg)
+add_operator("__abs__", abs)
+Tensor.__pos__ = positive
