@@ -10,7 +10,7 @@ from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
-from gradsh.ops.options import TAIL, integer, number, options, sizes, whole
+from gradsh.ops.options import TAIL, integer, number, options, sizes
 from gradsh.ops.out import deliver, taken
 from gradsh.ops.registry import function
 
@@ -91,8 +91,6 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=False, 
 )
 def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """Ones on the diagonal of an n by m matrix, zeros elsewhere."""
-    if whole(n) is None or isinstance(n, bool):
-        raise fault(TypeError, f"eye(): argument 'n' (position 1) must be int, not {type(n).__name__}")
     n = integer(n, "n")
     m = n if m is None else integer(m, "m")
     for name, length in (("n", n), ("m", m)):

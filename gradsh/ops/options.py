@@ -16,6 +16,11 @@ TAIL = (
 )  # the end of PyTorch's signatures of functions that make tensors
 
 
+def fits_none():
+    """For arguments that none of a function's signatures takes: the error that lists these."""
+    return Unfit("", "", None)
+
+
 class layout:  # noqa: N801  (PyTorch's name)
     """How a tensor lies in memory: `torch.strided` here, always."""
 
@@ -50,25 +55,32 @@ def options(function, dtype, layout=None, device=None, default=None):
     return dtype_argument(dtype, function)
 
 
-def sizes(function, given, size=None):
-    """A shape given as one list, as several integers, or as `size=`."""
+def sizes(function, given, size=None, argument="size"):
+    """A shape given as one list, as several integers, or as `size=` (or under another name)."""
     if size is not None:
         if given:
-            raise fault(TypeError, f"{function}() got multiple values for argument 'size'")
+            raise fault(TypeError, f"{function}() got multiple values for argument '{argument}'")
         if not isinstance(size, list | tuple):
             raise fault(
                 TypeError,
-                f"{function}(): argument 'size' must be tuple of ints, not {type(size).__name__}",
-                hint=f"size=({size},)",
+                f"{function}(): argument '{argument}' must be tuple of ints, not {type(size).__name__}",
+                hint=f"{argument}=({size},)",
             )
         given = size
     elif not given:
-        raise fault(TypeError, f'{function}() missing 1 required positional arguments: "size"')
+        raise fault(TypeError, f'{function}() missing 1 required positional arguments: "{argument}"')
     listed = size is not None or len(given) == 1 and isinstance(given[0], list | tuple)
+    if listed and size is None:
+        given = given[0]
+    for value in given:
+        if value.__class__ is not int:
+            break
+    else:
+        return tuple(given)
     if not listed and isinstance(given[0], list | tuple):
         raise fault(TypeError, f"{function}() takes 1 positional argument but {len(given)} were given")
     lengths = []
-    for place, value in enumerate(given[0] if listed and size is None else given):
+    for place, value in enumerate(given):
         length = whole(value)
         if length is None or place == 0 and isinstance(value, bool):
             kind = type(value).__name__
@@ -79,7 +91,7 @@ def sizes(function, given, size=None):
             else:
                 what = f"(position 1) must be tuple of ints, not {kind}"
             hint = f"int({value})" if isinstance(value, float) else None
-            raise fault(TypeError, f"{function}(): argument 'size' {what}", hint=hint)
+            raise fault(TypeError, f"{function}(): argument '{argument}' {what}", hint=hint)
         lengths.append(length)
     return tuple(lengths)
 

@@ -15,8 +15,7 @@ from gradsh.engine.create import C_NAMES, NUMBERS, held, leaf
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-from gradsh.ops.calls import Unfit
-from gradsh.ops.options import TAIL, integer, number, options
+from gradsh.ops.options import TAIL, fits_none, integer, number, options, whole
 from gradsh.ops.out import deliver, taken
 from gradsh.ops.registry import function
 
@@ -36,7 +35,7 @@ def arange(start=None, end=None, step=1, *, out=None, dtype=None, layout=None, d
     """Numbers from start (0 if only one number is given) up to, not including, end."""
     if end is None:
         if start is None:
-            raise Unfit("end", "Number", end)
+            raise fits_none()
         if not _is_number(start):
             raise fault(TypeError, f"arange(): argument 'end' (position 1) must be Number, not {type(start).__name__}")
         start, end = 0, start
@@ -126,6 +125,8 @@ def _ends(name, start, end, steps):
                 RuntimeError,
                 f"{name} only supports 0-dimensional start and end tensors, but got {which} with {value.ndim} dimension(s).",
             )
+    if not (_is_number(start) and _is_number(end)) or whole(steps) is None:
+        raise fits_none()
     steps = integer(steps, "steps")
     if steps < 0:
         raise fault(RuntimeError, "number of steps must be non-negative")
