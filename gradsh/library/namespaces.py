@@ -50,6 +50,7 @@ REGISTERED = {
     "torch": "torch", "torch.nn.functional": "F", "torch.linalg": "linalg", "torch.special": "special",
     "torch.autograd": "autograd", "torch.autograd.functional": "autograd.functional", "torch.cuda": "cuda",
     "torch.func": "func", "torch.random": "random", "torch.backends": "backends", "torch.version": "version",
+    "torch.utils.hooks": "utils.hooks",
 }  # fmt: skip
 
 # Other names of the same module.
@@ -90,9 +91,9 @@ def _make(path: str) -> Namespace | None:
 
 def _nn() -> dict[str, Any]:
     from gradsh.engine.tensor import Parameter
-    from gradsh.library.module import Module
+    from gradsh.library.module import Buffer, Module
 
-    return {"Module": Module, "Parameter": Parameter}
+    return {"Module": Module, "Parameter": Parameter, "Buffer": Buffer}
 
 
 BARE = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "math")

@@ -77,6 +77,7 @@ def run(label: str) -> dict[str, Any]:
             text = file.read()
         source = Source.add(_files[label], text, library=True)
         program = compile_program(source, dialect="torch", echo=False)
-        found = _loaded[label] = {"__builtins__": outermost("torch", program.free_names), "__name__": label}
+        outer = [name for name in program.free_names if name not in program.assigned]
+        found = _loaded[label] = {"__builtins__": outermost("torch", outer), "__name__": label}
         exec(program.code, found)
     return found

@@ -13,6 +13,7 @@ for _mode in (detect_anomaly, set_detect_anomaly):
     constant(_mode.__name__, _mode, at=("autograd",))
     readable(_mode, ())
 constant("Node", Node, at=("autograd.graph",))
+constant("RemovableHandle", RemovableHandle, at=("utils.hooks",))
 readable(RemovableHandle, ("remove", "id"))
 
 
