@@ -14,6 +14,8 @@ class DType:
     """An element type, `torch.float32` say: printed and compared as PyTorch's."""
 
     __slots__ = ("category", "code", "itemsize", "name")
+    __module__ = "torch"
+    __qualname__ = "dtype"
 
     def __init__(self, name: str, category: int, itemsize: int, code: str) -> None:
         self.name, self.category, self.itemsize, self.code = name, category, itemsize, code

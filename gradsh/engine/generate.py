@@ -316,7 +316,7 @@ def generated_node(op: Op, fitted: bool) -> type[Node]:
     space = _compile(write.text(), f"{op.name} node", names)
     made: type[Node] = space[name]
     made.op = op
-    made.__module__ = "torch.autograd"
+    made.__module__ = "builtins"
     return made
 
 

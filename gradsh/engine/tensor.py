@@ -23,6 +23,7 @@ class Size(tuple[int, ...]):
     """A shape: a tuple that prints as `torch.Size([2, 3])`."""
 
     __slots__ = ()
+    __module__ = "torch"
 
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
@@ -51,6 +52,7 @@ class Tensor:
     """
 
     __slots__ = ("__weakref__", "extra", "grad", "node", "raw")
+    __module__ = "torch"
 
     raw: Any
     node: Node | None
@@ -257,6 +259,7 @@ class Parameter(Tensor):
     """A tensor that a module owns and an optimiser updates."""
 
     __slots__ = ()
+    __module__ = "torch.nn.parameter"
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         self = new(cls)

@@ -88,13 +88,10 @@ def stream_of(generator):
     return generator.stream
 
 
-@function(at=(*AT, "cuda"), example="manual_seed(0)", python=True)
+@function(at=AT, example="manual_seed(0)", python=True)
 def manual_seed(seed):
     """Start the default stream of random numbers from a seed."""
     return default_generator.manual_seed(int(seed))
-
-
-constant("manual_seed_all", lambda seed: None, at=("cuda",))
 
 
 @function(at=AT, python=True)
