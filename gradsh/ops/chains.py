@@ -45,8 +45,8 @@ def cross_product(xp, x, y, *, axis):
     return xp.stack(parts, axis)
 
 
-@function("cross", example="cross(tensor([1.0, 0.0, 0.0]), tensor([0.0, 1.0, 0.0]))")
-def cross_of(input, other, dim=None):
+@function(example="cross(tensor([1.0, 0.0, 0.0]), tensor([0.0, 1.0, 0.0]))")
+def cross(input, other, dim=None):
     """Cross product of vectors of length 3, along dim or the first dimension of length 3."""
     input, other = operand(input), operand(other, "other")
     if dim is None:
@@ -57,7 +57,7 @@ def cross_of(input, other, dim=None):
     return linalg_cross(input, other, dim=dim)
 
 
-@function("cross", at=("linalg",), example="linalg.cross(tensor([1.0, 0.0, 0.0]), tensor([0.0, 1.0, 0.0]))")
+@function(at=("linalg:cross",), example="linalg.cross(tensor([1.0, 0.0, 0.0]), tensor([0.0, 1.0, 0.0]))")
 def linalg_cross(input, other, *, dim=-1):
     """Cross product of vectors of length 3 along dim; the other dimensions are broadcast."""
     input, other = operand(input), operand(other, "other")
@@ -73,7 +73,7 @@ def linalg_cross(input, other, *, dim=-1):
     return cross_product(input, other, axis=axis)
 
 
-@function(at=("linalg",), example="linalg.vecdot(ones(2, 3), ones(2, 3))")
+@function("linalg_vecdot", at=("linalg:vecdot",), example="linalg.vecdot(ones(2, 3), ones(2, 3))")
 def vecdot(x, y, *, dim=-1):
     """Sum of products of the vectors along dim; the other dimensions are broadcast."""
     product = OPS["mul"](operand(x, "x"), operand(y, "y"))
@@ -83,7 +83,7 @@ def vecdot(x, y, *, dim=-1):
 # ---- chains
 
 
-@function(at=("linalg",), example="linalg.multi_dot([ones(2, 3), ones(3, 4), ones(4, 1)])")
+@function("linalg_multi_dot", at=("linalg:multi_dot",), example="linalg.multi_dot([ones(2, 3), ones(3, 4), ones(4, 1)])")
 def multi_dot(tensors):
     """Product of two or more matrices in the order that takes the fewest multiplications; the ends may be vectors."""
     tensors = [operand(one, "tensors") for one in tensors]
