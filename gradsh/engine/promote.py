@@ -95,19 +95,27 @@ def not_a_tensor(op: Op, position: int, value: Any) -> BaseException:
 
 def _without_tensors(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
     """An op on raw values: inside a rule, or on Python numbers at the shell's prompt."""
-    from_user = getframe(2).f_code.co_filename[0] == "<" or getframe(3).f_code.co_filename[0] == "<"
-    if from_user:
+    if _called_by_user():
         _check_settings(op, settings)
-    if from_user and (not state.lists or op.kind != ELEMENTWISE):
+        bare = state.lists and op.kind == ELEMENTWISE
         for k, operand in enumerate(operands):
-            if operand is not None:
+            if operand is not None and not (bare and isinstance(operand, NUMBERS)):
                 raise not_a_tensor(op, k, operand)
-    elif from_user:
+        if op.floating:
+            operands = tuple(float(operand) for operand in operands)
+    elif op.kind == ELEMENTWISE:
         for k, operand in enumerate(operands):
-            if not isinstance(operand, NUMBERS):
+            if operand.__class__ not in raw_classes and not hasattr(operand, "dtype"):
                 raise not_a_tensor(op, k, operand)
-        operands = tuple(float(operand) if op.floating else operand for operand in operands)
     return raw_call(op, operands, settings)
+
+
+def _called_by_user() -> bool:
+    """Whether a program's own text called the op: its generated code, or what the registry calls that by at first."""
+    frame: Any = getframe(4)
+    if frame.f_code.co_name == "first":
+        frame = frame.f_back
+    return frame.f_code.co_filename[0] == "<"  # type: ignore[no-any-return]
 
 
 def raw_call(op: Op, raws: tuple[Any, ...], settings: dict[str, Any]) -> Any:

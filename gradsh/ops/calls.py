@@ -39,6 +39,12 @@ def operand(value: Any, argument: str = "input") -> Tensor:
     raise Unfit(argument, "Tensor", value)
 
 
+def for_number(function: Callable[..., Any], number: float, *rest: Any) -> Any:
+    """A composed elementwise function of a bare number, where the shell's defaults allow one: it gives a number."""
+    found = function(operand(number), *rest)
+    return found if any(isinstance(value, Tensor) for value in rest) else found.item()
+
+
 def in_type(input: Any, dtype: Any) -> Tensor:
     """The operand of a reduction as a tensor, in the element type asked for."""
     if not isinstance(input, Tensor):
