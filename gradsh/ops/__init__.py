@@ -1,7 +1,20 @@
 """Every operation, one declaration each, by family; importing this package binds them to Tensor and the namespaces."""
 
-from gradsh.ops import affine, arithmetic, chains, choice, combination, comparison, contraction, conversion, copying, creation, dropout, einsum, expanding, extrema, generator, graph, joining, legacy, memory, picking, powers, products, random, ranges, reduction, registry, scanning, shape, slicing, special, splitting, structure, transposing, unary
+from gradsh.ops import (
+    activation, affine, arithmetic, chains, choice, combination, comparison, contraction, conversion, copying,
+    creation, diagonals, distances, dropout, einsum, expanding, extrema, generator, graph, index_tensors,
+    indexing, joining, legacy, memory, norms, picking, powers, products, random, ranges, rearranging, rectifiers,
+    reduction, registry, scanning, settings, shape, slicing, softmax, special, splitting, structure, transposing,
+    types, unary, variance,
+)
 
 registry.add_ops()
 
-__all__ = ["affine", "arithmetic", "chains", "choice", "combination", "comparison", "contraction", "conversion", "copying", "creation", "dropout", "einsum", "expanding", "extrema", "generator", "graph", "joining", "legacy", "memory", "picking", "powers", "products", "random", "ranges", "reduction", "registry", "scanning", "shape", "slicing", "special", "splitting", "structure", "transposing", "unary"]
+__all__ = [
+    "activation", "affine", "arithmetic", "chains", "choice", "combination", "comparison", "contraction",
+    "conversion", "copying", "creation", "diagonals", "distances", "dropout", "einsum", "expanding", "extrema",
+    "generator", "graph", "index_tensors", "indexing", "joining", "legacy", "memory", "norms", "picking",
+    "powers", "products", "random", "ranges", "rearranging", "rectifiers", "reduction", "registry", "scanning",
+    "settings", "shape", "slicing", "softmax", "special", "splitting", "structure", "transposing", "types",
+    "unary", "variance",
+]

@@ -8,7 +8,7 @@ from gradsh.engine.promote import NUMBERS, common_dtype
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import underivable, zero
-from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.calls import Unfit, for_number, operand
 from gradsh.ops.comparison import isfinite
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, between, booleans, nonzero, reals
@@ -182,6 +182,8 @@ SIGNATURES = (
 @function(at=CLAMP, inplace=True, overloads=SIGNATURES, example="clamp(tensor([-2.0, 0.5, 2.0]), min=-1, max=1)")
 def clamp(input, min=None, max=None):
     """input, but no less than min and no more than max; one of them may be left out."""
+    if input.__class__ in NUMBERS:
+        return for_number(clamp, input, min, max)
     x, low, high = operand(input), _bound_argument(min, "min"), _bound_argument(max, "max")
     numbers = not isinstance(low, Tensor) and not isinstance(high, Tensor)
     if low is None and high is None:
@@ -197,6 +199,8 @@ def clamp(input, min=None, max=None):
 @function(inplace=True, overloads=("(Tensor input, Tensor min)", "(Tensor input, Number min)"), example="clamp_min(tensor([-2.0, 0.5]), 0)")
 def clamp_min(input, min):
     """input, but no less than min."""
+    if input.__class__ in NUMBERS:
+        return for_number(clamp_min, input, min)
     node = "ClampMinBackward1" if isinstance(min, Tensor) else "ClampMinBackward0"
     return LOWER[node](operand(input), _bound_argument(min, "min"))
 
@@ -204,6 +208,8 @@ def clamp_min(input, min):
 @function(inplace=True, overloads=("(Tensor input, Tensor max)", "(Tensor input, Number max)"), example="clamp_max(tensor([0.5, 2.0]), 1)")
 def clamp_max(input, max):
     """input, but no more than max."""
+    if input.__class__ in NUMBERS:
+        return for_number(clamp_max, input, max)
     node = "ClampMaxBackward1" if isinstance(max, Tensor) else "ClampMaxBackward0"
     return UPPER[node](operand(input), _bound_argument(max, "max"))
 

@@ -16,9 +16,15 @@ from gradsh.ops.unary import exp
 # ---- angles and lengths
 
 
+def _over_square(g, x, y):
+    """g / (x² + y²), 0 at the origin."""
+    square = x * x + y * y
+    return where(square == 0, 0.0, g / square)
+
+
 @elementwise(
-    x=lambda g, x, y: g * y * (1 / (x * x + y * y)),
-    y=lambda g, x, y: -g * x * (1 / (x * x + y * y)),
+    x=lambda g, x, y: _over_square(g * y, x, y),
+    y=lambda g, x, y: _over_square(-g * x, x, y),
     sample=nonzero,
     numbers=False,
     floating=True,

@@ -10,7 +10,7 @@ from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import zero
-from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.calls import Unfit, for_number, operand
 from gradsh.ops.choice import where
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, positive, reals
@@ -119,7 +119,7 @@ def _in_double(value):
 @function(inplace=True, at=("torch", "Tensor"), example="square(tensor([1.0, -2.0]))")
 def square(input):
     """The square of each number."""
-    return _to_number(operand(input), 2)
+    return for_number(square, input) if input.__class__ in NUMBERS else _to_number(operand(input), 2)
 
 
 # ---- operators

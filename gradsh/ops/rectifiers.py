@@ -1,0 +1,262 @@
+"""Activation functions made of straight lines, at their kinks with PyTorch's derivatives."""
+
+from __future__ import annotations
+
+from gradsh.backend.dtypes import BOOL, FLOATING
+from gradsh.engine.alias import TYPE_NAMES
+from gradsh.engine.inplace import inplace as change
+from gradsh.engine.op import elementwise
+from gradsh.engine.promote import NUMBERS
+from gradsh.engine.tensor import wrap
+from gradsh.fault import fault
+from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.choice import where
+from gradsh.ops.generator import stream_of
+from gradsh.ops.registry import function
+from gradsh.ops.samples import Sample, nonzero, reals
+
+EVERYWHERE = ("torch", "Tensor", "F")
+TORCH_F = ("torch", "F")
+F = ("F",)
+
+
+def floats_for(kernel):
+    """What an activation's op declares: PyTorch's kernel refuses integers."""
+    return {"refuses": (kernel, "bool integer"), "at": ()}
+
+
+def applied(op, name, input, inplace, **settings):
+    """An activation of a tensor, written over it if told so; its other arguments are numbers."""
+    for argument, value in settings.items():
+        if not isinstance(value, NUMBERS):
+            raise Unfit(argument, "Number", value)
+    return change(op, operand(input), what=f"{name}_", **settings) if inplace else op(input, **settings)
+
+
+def no_truth_values(message):
+    """PyTorch's refusal of truth values."""
+
+    def check(x):
+        if x.dtype.category == BOOL:
+            raise fault(RuntimeError, message, hint="x.float()")
+
+    return check
+
+
+@elementwise(
+    x=lambda g, out: where(out <= 0, 0.0, g), sample=nonzero, name="relu", at=(), check=no_truth_values("Boolean inputs not supported for relu")
+)
+def rectified(xp, x):
+    """x where it is positive, else 0."""
+    return xp.maximum(x, 0)
+
+
+@function(at=EVERYWHERE, inplace=True, example="relu(tensor([-1.0, 2.0]))")
+def relu(input, inplace=False):
+    """input where it is positive, else 0; the derivative at 0 is 0."""
+    return change(rectified, input, what="relu_") if inplace else rectified(input)
+
+
+@elementwise(
+    x=lambda g, x, low, high: where((x > low) & (x < high), g, 0.0),
+    sample=[Sample(reals(2, 3), low=-1.0, high=1.0), Sample(reals(), low=-1.0, high=1.0)],
+    at=(),
+    name="hardtanh",
+    check=no_truth_values("Bool inputs not supported for hardtanh"),
+)
+def held_between(xp, x, *, low, high):
+    """x, held between two numbers."""
+    if getattr(x, "dtype", None) is not None and x.dtype.kind in "iu":
+        low, high = int(low), int(high)
+    return xp.minimum(xp.maximum(x, low), high)
+
+
+@function(at=F, inplace=True, example="hardtanh(tensor([-2.0, 0.5, 3.0]))")
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    """input, held between min_val and max_val; the derivative at the bounds is 0."""
+    if min_val > max_val:
+        raise fault(ValueError, "min_val cannot be greater than max_val")
+    if min_val < 0 and operand(input).dtype.name == "uint8":
+        raise fault(RuntimeError, "cannot do hardtanh on an unsigned type with negative limits")
+    return applied(held_between, "hardtanh", input, inplace, low=min_val, high=max_val)
+
+
+@function(at=F, example="relu6(tensor([-1.0, 2.0, 9.0]))")
+def relu6(input, inplace=False):
+    """input, held between 0 and 6."""
+    return applied(held_between, "hardtanh", input, inplace, low=0, high=6)
+
+
+@elementwise(
+    x=lambda g, x, slope: where(x > 0, g, g * slope),
+    sample=[Sample(nonzero(2, 3), slope=0.1), Sample(reals(), slope=-0.5)],
+    name="leaky_relu",
+    **floats_for("leaky_relu_cpu"),
+)
+def leaky(xp, x, *, slope):
+    """x where it is positive, else x times a slope."""
+    return xp.where(x > 0, x, x * slope)
+
+
+@function(at=F, example="leaky_relu(tensor([-1.0, 2.0]))")
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """input where it is positive, else input times negative_slope."""
+    return applied(leaky, "leaky_relu", input, inplace, slope=negative_slope)
+
+
+@elementwise(
+    x=lambda g, x, threshold: where(x <= threshold, 0.0, g),
+    sample=[Sample(reals(2, 3), threshold=0.1, value=5.0), Sample(reals(), threshold=0.1, value=5.0)],
+    name="threshold",
+    at=(),
+)
+def above(xp, x, *, threshold, value):
+    """x where it is above the threshold, else a value."""
+    return xp.where(x <= threshold, value, x)
+
+
+@function(at=TORCH_F, example="threshold(tensor([-1.0, 2.0]), 0.5, 9.0)")
+def threshold(input, threshold, value, inplace=False):
+    """input where it is above threshold, else value."""
+    return applied(above, "threshold", input, inplace, threshold=threshold, value=value)
+
+
+@elementwise(
+    x=lambda g, x, lambd: where((x > lambd) | (x < -lambd), g, 0.0),
+    sample=[Sample(reals(2, 3), lambd=0.3), Sample(reals(), lambd=0.3)],
+    refuses=("hardshrink_cpu", "bool integer"),
+    at=EVERYWHERE,
+    inplace=False,
+    example="hardshrink(tensor([-1.0, 0.2]))",
+)
+def hardshrink(xp, x, *, lambd=0.5):
+    """x, but 0 from -lambd to lambd."""
+    return xp.where((x >= -lambd) & (x <= lambd), 0.0, x)
+
+
+@elementwise(
+    x=lambda g, x, lambd: where((x > lambd) | (x < -lambd), g, 0.0),
+    sample=[Sample(reals(2, 3), lambd=0.3), Sample(reals(), lambd=0.3)],
+    name="softshrink",
+    **floats_for("softshrink_check"),
+)
+def shrunk(xp, x, *, lambd):
+    """x, nearer to 0 by lambd."""
+    return xp.where(x > lambd, x - lambd, xp.where(x < -lambd, x + lambd, x * 0))
+
+
+@function(at=F, example="softshrink(tensor([-1.0, 0.2]))")
+def softshrink(input, lambd=0.5):
+    """input, nearer to 0 by lambd, and 0 where that is too far."""
+    if lambd < 0:
+        dtype = operand(input).dtype
+        limit = {"float64": "1.79769e+308", "float32": "3.40282e+38", "float16": "65504"}.get(dtype.name, "")
+        raise fault(
+            RuntimeError,
+            f"lambda must be in range [0, {limit}] for input dtype {TYPE_NAMES[dtype.name]}, but found {lambd:g}",
+        )
+    return applied(shrunk, "softshrink", input, False, lambd=lambd)
+
+
+@elementwise(
+    x=lambda g, x: where((x > -3) & (x < 3), g / 6, 0.0), sample=reals, name="hardsigmoid", **floats_for("hardsigmoid_cpu")
+)
+def straight_sigmoid(xp, x):
+    """x / 6 + 1 / 2, held between 0 and 1."""
+    return xp.minimum(xp.maximum(x + 3, 0), 6) / 6
+
+
+@function(at=F, example="hardsigmoid(tensor([-4.0, 0.0, 1.0]))")
+def hardsigmoid(input, inplace=False):
+    """input / 6 + 1 / 2, held between 0 and 1."""
+    return applied(straight_sigmoid, "hardsigmoid", input, inplace)
+
+
+@elementwise(
+    x=lambda g, x: where(x <= -3, 0.0, where(x >= 3, g, g * (x / 3 + 0.5))),
+    sample=reals,
+    name="hardswish",
+    **floats_for("hardswish_cpu"),
+)
+def straight_swish(xp, x):
+    """x times hardsigmoid(x)."""
+    return x * xp.minimum(xp.maximum(x + 3, 0), 6) / 6
+
+
+@function(at=F, example="hardswish(tensor([-4.0, 0.0, 1.0]))")
+def hardswish(input, inplace=False):
+    """input times hardsigmoid(input)."""
+    return applied(straight_swish, "hardswish", input, inplace)
+
+
+@elementwise(
+    x=lambda g, x, y: where(x > 0, g, g * y),
+    y=lambda g, x: where(x > 0, 0.0, g * x),
+    sample=[Sample(nonzero(2, 3), reals(3)), Sample(reals(), reals())],
+    grad_fn="PreluKernelBackward0",
+    name="prelu",
+    **floats_for("prelu_cpu"),
+)
+def sloped(xp, x, y):
+    """x where it is positive, else x times a slope y."""
+    return xp.where(x > 0, x, x * y)
+
+
+@function(at=EVERYWHERE, example="prelu(tensor([-1.0, 2.0]), tensor([0.25]))")
+def prelu(input, weight):
+    """input where it is positive, else input times weight: one number, or one for each channel (dimension 1)."""
+    x, slope = operand(input), operand(weight, "weight")
+    if slope.ndim > 1:
+        raise fault(RuntimeError, f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {slope.ndim}")
+    count = slope.numel()
+    if count != 1:
+        if not x.ndim:
+            raise fault(RuntimeError, "Not allow zero-dim input tensor.")
+        channels = x.shape[1] if x.ndim > 1 else 1
+        if channels != count:
+            raise fault(
+                RuntimeError,
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {count} and channel "
+                f"size = {channels}.",
+            )
+    if x.dtype is not slope.dtype:
+        raise fault(RuntimeError, "prelu: Type promoting not supported. Got " + " and ".join(_c_name(one) for one in (x, slope)))
+    shape = [count if k == 1 else 1 for k in range(x.ndim)]
+    return sloped(x, slope if list(slope.shape) == shape else slope.reshape(shape))
+
+
+def _c_name(tensor):
+    from gradsh.backend.continuous import SCALAR_TYPES
+
+    return SCALAR_TYPES[tensor.dtype.name][1]
+
+
+@elementwise(x=lambda g, y: g * y, sample=reals, at=())
+def rrelu_with_noise(xp, x, y):
+    """x times the slope that each number was given."""
+    return xp.multiply(x, y)
+
+
+@function(at=TORCH_F, example="rrelu(tensor([-1.0, 2.0]))")
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    """input where it is positive, else times a slope: in training a random one, else the mean of lower and upper."""
+    if lower > upper:
+        raise fault(RuntimeError, "Lower bound should be less than or equal to the upper bound")
+    x = operand(input)
+    if x.dtype.category != FLOATING:
+        raise fault(NotImplementedError, f"\"leaky_relu_cpu\" not implemented for '{TYPE_NAMES[x.dtype.name]}'")
+    slopes = wrap(_slopes(x, lower, upper, training))
+    return change(rrelu_with_noise, x, slopes, what="rrelu_") if inplace else rrelu_with_noise(x, slopes)
+
+
+def _slopes(x, lower, upper, training):
+    from gradsh.backend import arrays
+
+    raw = arrays.asarray(x.raw)
+    slopes = arrays.ones_like(raw)
+    if training:
+        bent = raw <= 0
+        slopes[bent] = stream_of(None).uniform((int(bent.sum()),), "float64", lower, upper)
+    else:
+        slopes[~(raw > 0)] = (lower + upper) / 2
+    return slopes
