@@ -11,7 +11,7 @@ Emitted code calls helpers whose names start with a dot. Beside those of `runtim
 
 from __future__ import annotations
 
-from gradsh.lang.program import Program, compile_program, needs_more, parse_program, tokens
+from gradsh.lang.program import Program, compile_program, keywords, needs_more, parse_program, tokens
 from gradsh.lang.source import Source, Span
 
 TYPE_CHECKING = False
@@ -28,6 +28,7 @@ __all__ = [
     "Span",
     "builtin_names",
     "compile_program",
+    "keywords",
     "needs_more",
     "parse_program",
     "runtime_names",

@@ -99,6 +99,11 @@ class _Run:
                     kind = words.get(word, "NAME")
                 if kind == "NAME" and not word.isascii():
                     word = fold(word)
+                    if not word.isidentifier() or not found[index].isidentifier():
+                        position = self.no_name(found[index], start)
+                        if position < 0:
+                            return
+                        continue
                 push((kind, start, end, word))
                 if kind == "to" and self.command and not brackets:
                     end = self.path(end)
@@ -179,7 +184,7 @@ class _Run:
         tokens = self.tokens
         last = len(self.text)
         before = tokens[-1][2] if tokens else 0
-        if not self.tolerant and "\\" in self.text[before:] and self.continued(before):
+        if not self.tolerant and not self.brackets and "\\" in self.text[before:] and self.continued(before):
             return self.mishap("continuation", self.text.rindex("\\"))
         if not self.brackets:
             if not self.at_start():
@@ -360,13 +365,22 @@ class _Run:
         if text[position] == "!" and self.at_start():
             return self.skip_line(position)
         if not self.tolerant:
-            return self.mishap("character", position)
+            last = text[position] == "\\" and not text[position + 1 :].strip(" \t") and not self.brackets
+            return self.mishap("continuation" if last else "character", position)
         found = re.compile(r"""[rRbBuUfF]{0,2}(?:\"\"\"|''')[\s\S]*|[rRbBuUfF]{0,2}["'][^\n]*|\w+|[^\w"'\n]""").match(
             text, position
         )
         end = found.end() if found else position + 1
         self.tokens.append(("ERROR", position, end, text[position:end]))
         return end
+
+    def no_name(self, word: str, start: int) -> int:
+        """Letters and digits that make no name, such as `x²`: wrong at the first that cannot stand there."""
+        length = next(length for length in range(1, len(word) + 1) if not word[:length].isidentifier())
+        if not self.tolerant:
+            return self.mishap("character", start + length - 1)
+        self.tokens.append(("ERROR", start, start + len(word), word))
+        return start + len(word)
 
     def mishap(self, what: str, position: int) -> int:
         """Stop with an ERROR token that says what is wrong at `position`."""

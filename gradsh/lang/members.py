@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType, MethodType
 
 from gradsh.fault import fault
-from gradsh.lang.names import METHODS, is_closed
+from gradsh.lang.names import METHODS, is_closed, is_dunder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _get(value: Any, name: str) -> Any:
     for base in kind.__mro__:
         if base in READERS:
             return READERS[base](value, name)
-    if name in METHODS or (name.startswith("__") and not is_closed(name) and name.endswith("__")):
+    if is_dunder(name) and not is_closed(name):
         return getattr(value, name)
     owner = _owner(kind.__mro__, name)
     if owner is None:
@@ -181,7 +181,7 @@ def _may_put(value: Any, kind: type, name: str) -> bool:
     if issubclass(kind, type):
         return value in OWN and name not in ("__name__", "__doc__", "__class__")
     if kind is FunctionType:
-        return _is_users(value) and not name.startswith("__")
+        return _is_users(value) and not is_dunder(name)
     return any(name in SETTABLE.get(base, ()) for base in kind.__mro__)
 
 
@@ -291,7 +291,7 @@ def names_of(value: Any) -> list[str]:
     reader = next((base for base in order if base in READERS), None)
     if reader is not None:
         found.update(name for name in dir(value) if has_attribute(value, name))
-    return sorted(name for name in found if name in METHODS or not name.startswith(("__", ".")))
+    return sorted(name for name in found if name in METHODS or not (is_dunder(name) or name.startswith(".")))
 
 
 def _allow_pythons_own() -> None:

@@ -23,14 +23,19 @@ READABLE = METHODS | {"__name__", "__class__", "__version__", "__doc__"}
 VARIABLES = METHODS | {"__name__", "__version__", "__doc__"}
 
 
+def is_dunder(name: str) -> bool:
+    """Whether a name is of Python's own kind; `__` and `____` are not."""
+    return len(name) > 4 and name.startswith("__") and name.endswith("__")
+
+
 def is_closed(name: str) -> bool:
     """Whether an attribute's name is one of Python's own that programs have no access to."""
-    return name.startswith("__") and name.endswith("__") and name not in READABLE
+    return is_dunder(name) and name not in READABLE
 
 
 def check_name(name: str, form: Form, out: Emitter) -> str:
     """A variable's name that starts with `__`: refused with its name if it is closed."""
-    if name.endswith("__") and name not in VARIABLES:
+    if is_dunder(name) and name not in VARIABLES:
         raise out.error(form, f"the name {name} is not available", _hint(name))
     return name
 

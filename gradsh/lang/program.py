@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from functools import cache
 
 from gradsh.fault import fault
@@ -34,10 +35,11 @@ class Program:
 
     `shown[n]` and `commands[n]` are what `.show(value, n)` and `.command(n, values)` refer to, `statements[n]` the place
     of the statement after `.statement(n)`. `free_names`: names that the program reads from its outermost scopes, with
-    the place where each is first read; `assigned`: names that it binds at module level.
+    the place where each is first read; `assigned`: names that it binds at module level. `warnings`: what Python's
+    compiler remarks (`"is" with a literal. Did you mean "=="?`), with the line.
     """
 
-    __slots__ = ("assigned", "code", "commands", "forms", "free_names", "shown", "source", "statements")
+    __slots__ = ("assigned", "code", "commands", "forms", "free_names", "shown", "source", "statements", "warnings")
 
     source: Source
     forms: tuple[Statement, ...]
@@ -47,6 +49,7 @@ class Program:
     statements: list[Span]
     free_names: dict[str, Span]
     assigned: set[str]
+    warnings: list[tuple[str, Span]]
 
 
 def parse_program(source: Source, dialect: Dialect = "shell") -> tuple[Statement, ...]:
@@ -116,10 +119,13 @@ def _emitted(
     out = Emitter(source, dialect == "shell", echo, hooks, signatures)
     tree = Module(out.block(forms), [])
     program = Program()
-    try:
-        program.code = compile(tree, source.filename, "exec", 0, True, 0)
-    except SyntaxError as error:
-        raise _at_place(error, source) from None
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        try:
+            program.code = compile(tree, source.filename, "exec", 0, True, 0)
+        except SyntaxError as error:
+            raise _at_place(error, source) from None
+    program.warnings = [(str(warning.message), _line(source, warning.lineno)) for warning in heard]
     program.source, program.forms = source, forms
     program.shown, program.commands, program.statements = out.shown, out.commands, out.statements
     used = _names_used(program.code)
@@ -168,6 +174,12 @@ def _at_place(error: SyntaxError, source: Source) -> BaseException:
     return fault(type(error), error.msg, span=Span(source, line, column, end_line, end_column))
 
 
+def _line(source: Source, number: int) -> Span:
+    """The text of a line, without its indentation."""
+    line = source.lines[number - 1]
+    return Span(source, number, len(line) - len(line.lstrip()) + 1, number, len(line.rstrip()) + 1)
+
+
 def _names_used(code: CodeType) -> set[str]:
     """All names that code and the functions in it look up outside functions; helpers have attributes, we have none."""
     used: set[str] = set()
@@ -188,6 +200,11 @@ def _language() -> tuple[Lexer, Parser]:
 
     tables = load()
     return Lexer(tables), Parser(tables, FORMS)
+
+
+def keywords() -> list[str]:
+    """The words that cannot be names, sorted."""
+    return sorted(_language()[0].words)
 
 
 def tokens(text: str, tolerant: bool = True, dialect: Dialect = "shell") -> list[Token]:

@@ -45,6 +45,8 @@ def syntax_error(source: Source, tokens: list[Token], unexpected: Unexpected, ta
         if text.inside:
             return _incomplete(source, text.message, text.start, text.end, text.inside, text.hint)
         return fault(text.kind, text.message, hint=text.hint, span=source.span(text.start, text.end))
+    if kind == "_DEDENT" and all(token[0] in ("_DEDENT", "$END") for token in tokens[unexpected.number :]):
+        kind = "$END"
     expected = tables.actions[unexpected.states[-1]]
     unclosed = _unclosed(tokens)
     if unclosed is not None and (kind == "$END" or _line(source, unclosed[1]) < _line(source, start)):

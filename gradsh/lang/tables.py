@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Raised whenever what is stored, or how the lexer and driver read it, changes.
-FORMAT = 4
+FORMAT = 5
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHIPPED = os.path.join(HERE, "tables.bin")

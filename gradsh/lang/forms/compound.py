@@ -6,6 +6,7 @@ import _ast
 
 from gradsh.lang.emitter import LOAD, STORE
 from gradsh.lang.form import Form, Statement
+from gradsh.lang.forms.displays import Tuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,10 +113,15 @@ class With(Statement):
 
     def emit(self, out: Emitter) -> stmt:
         items = []
-        for item in self.items:
+        for item in self.parenthesised(out) or self.items:
             value, name = (item.value, item.name) if type(item) is WithItem else (item, None)
             items.append(_ast.withitem(value.emit(out), name and name.target(out, STORE)))
         return _ast.With(items, out.block(self.body), **out.at(self))
+
+    def parenthesised(self, out: Emitter) -> Block:
+        """`with (a, b):` has two items and not one tuple, as in Python."""
+        value = self.items[0].value if type(self.items[0]) is WithItem and self.items[0].name is None else None
+        return value.items if len(self.items) == 1 and type(value) is Tuple else ()
 
 
 class WithItem(Form):

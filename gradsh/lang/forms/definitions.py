@@ -98,8 +98,13 @@ def parameters(given: tuple[Form, ...] | None, out: Emitter) -> _ast.arguments:
 
 
 def _argument(item: Form, out: Emitter) -> _ast.arg:
-    name = item.name.name if type(item.name) is TypedName else item.name
-    return _ast.arg(out.name(name, item), **out.at(item))
+    """A parameter by its name, which stands after the stars and before the default."""
+    name = item.name
+    if type(name) is TypedName:
+        return _ast.arg(out.name(name.name, item), **out.at(name))
+    starred = type(item) not in (Parameter, LambdaParameter)
+    start = item.end - len(name) if starred else item.start
+    return _ast.arg(out.name(name, item), **out.between(start, start + len(name)))
 
 
 class Lambda(Form):
