@@ -65,7 +65,7 @@ def grad(
     """
     roots, targets = _listed(outputs), _listed(inputs)
     if not targets:
-        raise fault(ValueError, "grad requires non-empty inputs.")
+        raise fault(RuntimeError, "`inputs` argument to `grad()` cannot be empty.")
     if allow_unused is False and materialize_grads:
         raise fault(ValueError, "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
     grads = _listed(grad_outputs) if grad_outputs is not None else [None] * len(roots)

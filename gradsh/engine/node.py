@@ -156,7 +156,7 @@ def operation_name(node: Node) -> str:
     """What PyTorch's errors call the operation of a node: `Mul` for MulBackward0."""
     name = node.name()
     head, _, number = name.rpartition("Backward")
-    return head if head and number.isdigit() else name
+    return head if head and (number.isdigit() or not number) else name
 
 
 class Extra:

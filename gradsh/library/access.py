@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradsh.backend.dtypes import DType
+from gradsh.engine.function import FunctionNode
 from gradsh.engine.node import Node
 from gradsh.engine.returns import Returned
 from gradsh.engine.state import GradMode
@@ -18,7 +19,7 @@ INTERNAL = frozenset(("raw", "node", "extra", "current_node"))
 
 def register() -> None:
     """Tell the language of the engine's and the library's types."""
-    from gradsh.ops.registry import NAMESPACES, READABLE
+    from gradsh.ops.registry import NAMESPACES, OPEN, READABLE
 
     names = {name for name in (*NAMESPACES["Tensor"], *members.public(Tensor)) if name not in INTERNAL}
     members.allow(Tensor, names, settable=("grad", "data", "requires_grad"))
@@ -31,6 +32,8 @@ def register() -> None:
     members.allow(GradMode, ())
     for kind, (readable, settable) in READABLE.items():
         members.allow(kind, readable, settable)
+    for kind in OPEN:
+        members.policy(kind, _open_attribute, _set_open_attribute)
 
 
 def _refuse(space: Namespace, name: str, value: Any) -> None:
@@ -43,10 +46,26 @@ def _missing(value: Any, name: str) -> Any:
     raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'", name=name, obj=value)
 
 
-NODE = frozenset(("name", "next_functions", "register_hook", "register_prehook", "metadata", "variable"))
+NODE = frozenset(
+    ("name", "next_functions", "register_hook", "register_prehook", "requires_grad", "metadata", "variable", "_sequence_nr")
+)
 
 
 def _node_attribute(node: Node, name: str) -> Any:
     if name in NODE or name.startswith("_saved_"):
         return getattr(node, name)
-    return _missing(node, name)
+    return _open_attribute(node.ctx, name) if isinstance(node, FunctionNode) else _missing(node, name)
+
+
+def _open_attribute(value: Any, name: str) -> Any:
+    """An attribute of any name but those that the type keeps for itself."""
+    return _missing(value, name) if name.startswith("_") and hasattr(type(value), name) else getattr(value, name)
+
+
+def _set_open_attribute(value: Any, name: str, new: Any) -> None:
+    if hasattr(type(value), name):
+        raise AttributeError(f"attribute '{name}' of '{type(value).__name__}' objects is not writable", name=name, obj=value)
+    if new is members.DELETED:
+        delattr(value, name)
+    else:
+        setattr(value, name, new)

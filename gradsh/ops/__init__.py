@@ -1,20 +1,20 @@
 """Every operation, one declaration each, by family; importing this package binds them to Tensor and the namespaces."""
 
 from gradsh.ops import (
-    activation, affine, arithmetic, chains, choice, combination, comparison, contraction, conversion, copying,
-    creation, diagonals, distances, dropout, einsum, expanding, extrema, generator, graph, index_tensors,
-    indexing, joining, legacy, memory, norms, picking, powers, products, random, ranges, rearranging, rectifiers,
-    reduction, registry, scanning, settings, shape, slicing, softmax, special, splitting, structure, transposing,
-    types, unary, variance,
+    activation, affine, arithmetic, autograd, chains, choice, combination, comparison, contraction, conversion,
+    copying, creation, diagonals, distances, dropout, einsum, expanding, extrema, generator, graph,
+    index_tensors, indexing, joining, legacy, memory, norms, picking, powers, products, random, ranges,
+    rearranging, rectifiers, reduction, registry, scanning, settings, shape, slicing, softmax, special,
+    splitting, structure, transposing, types, unary, variance,
 )
 
 registry.add_ops()
 
 __all__ = [
-    "activation", "affine", "arithmetic", "chains", "choice", "combination", "comparison", "contraction",
-    "conversion", "copying", "creation", "diagonals", "distances", "dropout", "einsum", "expanding", "extrema",
-    "generator", "graph", "index_tensors", "indexing", "joining", "legacy", "memory", "norms", "picking",
-    "powers", "products", "random", "ranges", "rearranging", "rectifiers", "reduction", "registry", "scanning",
-    "settings", "shape", "slicing", "softmax", "special", "splitting", "structure", "transposing", "types",
-    "unary", "variance",
+    "activation", "affine", "arithmetic", "autograd", "chains", "choice", "combination", "comparison",
+    "contraction", "conversion", "copying", "creation", "diagonals", "distances", "dropout", "einsum",
+    "expanding", "extrema", "generator", "graph", "index_tensors", "indexing", "joining", "legacy", "memory",
+    "norms", "picking", "powers", "products", "random", "ranges", "rearranging", "rectifiers", "reduction",
+    "registry", "scanning", "settings", "shape", "slicing", "softmax", "special", "splitting", "structure",
+    "transposing", "types", "unary", "variance",
 ]

@@ -90,6 +90,14 @@ def readable(kind: type, names: tuple[str, ...], settable: tuple[str, ...] = ())
     READABLE[kind] = names, settable
 
 
+OPEN: list[type] = []
+
+
+def open_to_programs(kind: type) -> None:
+    """Tell the language that a program may read and set attributes of any name on a type's values."""
+    OPEN.append(kind)
+
+
 def attribute(reader: Callable[[Any], Any], writer: Callable[[Any, Any], None] | None = None) -> property:
     """Register an attribute of Tensor that is computed when it is read, and assigned to where there is a writer."""
     name = reader.__name__

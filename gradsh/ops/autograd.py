@@ -1,0 +1,14 @@
+"""`torch.autograd`: derivatives on request, and operations of a program's own."""
+
+from __future__ import annotations
+
+from gradsh.engine import backward as walking
+from gradsh.engine.function import Function, FunctionCtx, once_differentiable
+from gradsh.ops.registry import constant, function, open_to_programs, readable
+
+function("grad", at=("autograd",), example="torch.autograd.grad(y.sum(), x)", python=True)(walking.grad)
+function("backward", at=("autograd",), example="torch.autograd.backward([y.sum(), z.sum()])", python=True)(walking.backward)
+for _name, _value in (("Function", Function), ("FunctionCtx", FunctionCtx), ("once_differentiable", once_differentiable)):
+    constant(_name, _value, at=("autograd", "autograd.function"))
+readable(Function, ("apply", "backward", "forward", "jvp", "setup_context", "vjp"))
+open_to_programs(FunctionCtx)
