@@ -323,14 +323,14 @@ def generated_node(op: Op, fitted: bool) -> type[Node]:
     return made
 
 
-def _unpack(op: Op, write: _Writer, field: str, recorded: bool, node: str) -> None:
+def _unpack(op: Op, write: _Writer, field: str, recorded: bool, node: str, meta: str = "None") -> None:
     """Put a saved value into a local variable of the same name, raw or as a tensor."""
     write(f"{field} = self.{field}")
     if field in op.operands and field != op.variadic:
         write(f"if {field}.__class__ is Tensor or {field}.__class__ is Parameter:")
         write(f"    if {field}.extra is not None:", f"        check_saved(self, {field})")
         if recorded:
-            write(f"    if {field}.node is not {node}:", f"        {field} = wrap({field}.raw, {node})")
+            write(f"    if {field}.node is not {node}:", f"        {field} = rewrapped({field}, {node}, {meta})")
         else:
             write(f"    {field} = {field}.raw")
     elif field == op.variadic:
@@ -341,7 +341,7 @@ def _unpack(op: Op, write: _Writer, field: str, recorded: bool, node: str) -> No
         write(f"{field} = wrap({field}, {'None' if not op.differentiable[op.outputs.index(field)] else f'output_node(self, {op.outputs.index(field)})'})")
 
 
-def _needed(op: Op, write: _Writer, ruled: list[str], nodes: dict[str, str], recorded: bool) -> None:
+def _needed(op: Op, write: _Writer, ruled: list[str], nodes: dict[str, str], fitted: bool, recorded: bool) -> None:
     for field in saved_names(op):
         users = [operand for operand in ruled if field in op.uses[operand]]
         if not users:
@@ -350,7 +350,8 @@ def _needed(op: Op, write: _Writer, ruled: list[str], nodes: dict[str, str], rec
         if not always:
             write(f"if {' or '.join(f'{nodes[operand]} is not None' for operand in users)}:")
             write.depth += 1
-        _unpack(op, write, field, recorded, nodes.get(field, "None"))
+        meta = f"self.{field}_meta" if fitted and field in ruled else "None"
+        _unpack(op, write, field, recorded, nodes.get(field, "None"), meta)
         if not always:
             write.depth -= 1
 
@@ -361,17 +362,16 @@ def _run_fixed(op: Op, write: _Writer, ruled: list[str], fitted: bool, recorded:
     for operand in ruled:
         place = places[operand]
         write(f"{nodes[operand]} = self.{place}" if place in "pq" else f"{nodes[operand]} = self.more[{place[4:]}]")
-    _needed(op, write, ruled, nodes, recorded)
+    _needed(op, write, ruled, nodes, fitted, recorded)
     if op.outputs or op.many:
         write("g = gathered(self, g)")
     calls = {operand: f"rule_{operand}({', '.join(op.uses[operand])})" for operand in ruled}
-    scalar = op.kind == ELEMENTWISE and not recorded
-    if scalar:
+    if not recorded:
         write("try:")
         write.depth += 1
     for operand in ruled:
         write(f"{operand}_g = {calls[operand]} if {nodes[operand]} is not None else None" if len(ruled) > 1 else f"{operand}_g = {calls[operand]}")
-    if scalar:
+    if not recorded:
         write.depth -= 1
         write("except (ArithmeticError, ValueError):")
         for operand in ruled:

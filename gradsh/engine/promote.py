@@ -162,7 +162,13 @@ def rule_again(rule: Any, *values: Any) -> Any:
     """A rule on scalars where Python raised: the same on numpy's scalars."""
     from gradsh.backend import arrays
 
-    return arrays.canonical(rule(*(arrays.float64(value) if value.__class__ is float else value for value in values)))
+    def double(value: Any) -> Any:
+        if value.__class__ is float:
+            return arrays.float64(value)
+        return tuple(map(double, value)) if value.__class__ is tuple else value
+
+    found = rule(*map(double, values))
+    return None if found is None else arrays.canonical(found)
 
 
 # ---- promotion
@@ -344,7 +350,7 @@ def _saved_operand(operand: Any, raw: Any) -> Any:
     if isinstance(operand, Tensor):
         if operand.raw is raw or raw.__class__ is float:
             return operand
-        return wrap(raw, operand.node)
+        return wrap(raw)
     return operand if isinstance(operand, tuple) else raw
 
 

@@ -125,6 +125,15 @@ def accumulate_recorded(node: Node, value: Tensor) -> None:
     node.g = OPS["add"](node.g, value)
 
 
+def rewrapped(saved: Tensor, node: Node | None, wanted: Meta | None) -> Tensor:
+    """A saved operand as a tensor of this node; where it was cast before it was used, as the cast of one."""
+    if node is None or wanted is None or saved.dtype is wanted[1]:
+        return wrap(saved.raw, node)
+    from gradsh.backend import arrays
+
+    return OPS["to_dtype"](wrap(arrays.cast(saved.raw, wanted[1]), node), dtype=saved.dtype)  # type: ignore[no-any-return]
+
+
 def wrapped_out(node: Node, raw: Any) -> Tensor:
     """A node's saved output as a tensor, for a pass that records itself."""
     return wrap(raw, node)
@@ -188,7 +197,7 @@ def names() -> dict[str, Any]:
         "scalar_result": scalar_result, "single_result": single_result,
         "shared": shared, "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "fit": fit, "fit_recorded": fit_recorded,
         "accumulate": accumulate, "accumulate_recorded": accumulate_recorded, "check_saved": check_saved,
-        "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "unpacked": unpacked,
+        "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "rewrapped": rewrapped, "unpacked": unpacked,
         "gathered": gathered, "output_node": output_node, "scalars": scalars,
         "ndarray": _NotLoaded, "float32": _NotLoaded, "arrays": _Arrays(), "singles": None,
     }  # fmt: skip
