@@ -52,14 +52,13 @@ def caret(a: Any, b: Any) -> Any:
     rule = CARET.get(type(a)) or CARET.get(type(b))
     if rule is not None:
         return rule(a, b)
-    number = (
-        isinstance(a, (int, float))
-        and isinstance(b, (int, float))
-        and not (isinstance(a, bool) and isinstance(b, bool))
-    )
-    if number or not (hasattr(type(a), "__xor__") or hasattr(type(b), "__rxor__")):
+    if isinstance(a, bool) and isinstance(b, bool):
+        return a ^ b
+    if isinstance(a, int | float) and isinstance(b, int | float):
         return power(a, b)
-    return a ^ b
+    # Every int has an exclusive or; what counts is whether the other operand knows it.
+    known = hasattr(type(b), "__rxor__") if isinstance(a, int | float) else hasattr(type(a), "__xor__")
+    return a ^ b if known else power(a, b)
 
 
 def in_place_caret(a: Any, b: Any) -> Any:

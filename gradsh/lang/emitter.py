@@ -98,7 +98,7 @@ class Emitter:
 
     def bind(self, name: str, form: Form) -> str:
         """A name that a program binds, likewise."""
-        if not self.definitions:
+        if not self.definitions and not self.comprehensions:
             self.assigned.add(name)
         return check_name(name, form, self) if name.startswith("__") else name
 

@@ -71,7 +71,9 @@ class _Run:
         self.brackets: list[tuple[str, int, _Field | None]] = []
         # Width of each open block, with tabs to the next multiple of eight and with tabs as one: they must agree.
         self.indents: list[tuple[int, int]] = [(0, 0)]
+        # Whether a command is being read, and which of the tokens is its name.
         self.command = False
+        self.named = -1
         self.scan()
 
     def scan(self) -> None:
@@ -245,6 +247,7 @@ class _Run:
         )
         if found is None:
             return position
+        self.named = len(self.tokens)
         self.tokens.append(("NAME", found.start(1), found.end(1), found[1]))
         if found[2] is None or found[2] in _VALUE_WORDS:
             return found.end(1)
@@ -260,20 +263,16 @@ class _Run:
         follows = found[1] if found else ""
         if follows == "=":
             return "NAME"
-        if len(tokens) > 1 and tokens[-2][0] == ":" and tokens[-2][2] <= tokens[-1][1] and self.is_name_of_command():
+        if self.named == len(tokens) - 1:
             return "NAME" if follows in ("", "==") or follows in ",.;#+*/%@<>!&|^)" else word
         return word if tokens[-1][0] in _OPERAND_ENDS else "NAME"
-
-    def is_name_of_command(self) -> bool:
-        """Whether the last token is the name after a command's colon."""
-        return len(self.tokens) == 2 or self.tokens[-3][0] in _STARTS
 
     def command_operator(self, word: str, start: int, end: int) -> int:
         """An operator outside brackets in a command: the end of it, or the start of a path such as `~/x` or `../x`."""
         tokens = self.tokens
         if word == ";":
             self.command = False
-        elif word in ("~", ".", "..", "/") and (tokens[-1][0] not in _OPERAND_ENDS or self.is_name_of_command()):
+        elif word in ("~", ".", "..", "/") and (tokens[-1][0] not in _OPERAND_ENDS or self.named == len(tokens) - 1):
             if re.compile(r"(?:~|\.\.?)?/").match(self.text, start):
                 return self.path(start)
         tokens.append(("CARET_POWER" if word == "^" and self.caret_power else word, start, end, word))

@@ -148,5 +148,8 @@ class Walrus(Form):
 
     def emit(self, out: Emitter) -> expr:
         place = out.between(self.start, self.start + len(self.name))
-        name = _ast.Name(out.bind(self.name, self), STORE, **place)
+        if not out.definitions:
+            # In a comprehension too it binds outside.
+            out.assigned.add(self.name)
+        name = _ast.Name(out.name(self.name, self), STORE, **place)
         return _ast.NamedExpr(name, self.value.emit(out), **out.at(self))

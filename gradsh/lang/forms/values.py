@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _ast import Constant as ConstantNode, Load, Name as NameNode
+from _ast import Constant as ConstantNode, Del, Name as NameNode
 
 from gradsh.lang.emitter import LOAD
 from gradsh.lang.form import Form
@@ -33,7 +33,8 @@ class Name(Form):
 
     def target(self, out: Emitter, context: expr_context) -> expr:
         """The name where it is bound or deleted."""
-        return NameNode(out.bind(self.name, self), context, **out.at(self))
+        name = out.name(self.name, self) if type(context) is Del else out.bind(self.name, self)
+        return NameNode(name, context, **out.at(self))
 
 
 class Number(Form):
@@ -88,5 +89,3 @@ def _integer(digits: str) -> int:
     half = len(digits) // 2
     return _integer(digits[:half]) * 10 ** (len(digits) - half) + _integer(digits[half:])
 
-
-__all__ = ["Constant", "Load", "Name", "Number"]
