@@ -9,7 +9,8 @@ from gradsh.engine.state import no_grad
 from gradsh.engine.tensor import Parameter, Tensor
 from gradsh.fault import fault
 from gradsh.lang import members
-from gradsh.library import module_state
+from gradsh.library import lazy, module_state
+from gradsh.library.lazy import UninitializedParameter
 from gradsh.library.module_hooks import Hooked, call_with_hooks
 from gradsh.library.module_members import INIT_FIRST, Members, assign_hint
 from gradsh.ops.types import typename
@@ -144,6 +145,10 @@ class Module(Members, Hooked):
         names = {*dir(type(self)), *self.__dict__, *self._parameters, *self._buffers, *self._modules}
         return sorted(name for name in names if not name[0].isdigit())
 
+    def _start_lazy(self) -> None:
+        """Have `initialize_parameters(*inputs)` set the parameters up at the first call, which makes it `cls_to_become`."""
+        lazy.start(self)
+
     # ---- changing all members
 
     def apply(self, fn: Callable[[Module], Any]) -> Module:
@@ -188,13 +193,17 @@ class Module(Members, Hooked):
                 module._apply(fn, recurse)
         parameter: Any
         for parameter in self._parameters.values():
-            if parameter is not None:
+            if isinstance(parameter, UninitializedParameter):
+                parameter.convert(fn)
+            elif parameter is not None:
                 with no_grad():
                     parameter.data = fn(parameter)
                     if parameter.grad is not None:
                         parameter.grad.data = fn(parameter.grad)
         for name, buffer in self._buffers.items():
-            if buffer is not None:
+            if isinstance(buffer, UninitializedParameter):
+                buffer.convert(fn)
+            elif buffer is not None:
                 self._buffers[name] = self.__dict__[name] = fn(buffer)
         return self
 

@@ -124,7 +124,7 @@ class Members:
         found = self._member(target)
         if not isinstance(found, Parameter):
             raise fault(AttributeError, f"`{target.rpartition('.')[2]}` is not an nn.Parameter")
-        return found  # type: ignore[no-any-return]
+        return found
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer at a dotted path."""
@@ -171,7 +171,7 @@ class Members:
         seen: set[int] = set()
         modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for path, module in modules:
-            for name, member in module.__dict__[registry].items():
+            for name, member in getattr(module, registry).items():
                 if member is None or id(member) in seen:
                     continue
                 if remove_duplicate:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradsh.engine.state import no_grad
 from gradsh.engine.tensor import Parameter, Tensor
 from gradsh.fault import fault
+from gradsh.library.lazy import UninitializedParameter
 
 if TYPE_CHECKING:
     from gradsh.library.module import Module
@@ -53,7 +54,7 @@ def save(module: Module, destination: Any, prefix: str, keep_vars: bool) -> Orde
 def save_own(module: Module, destination: Any, prefix: str, keep_vars: bool) -> None:
     """Put a module's own parameters and persistent buffers into `destination`."""
     for name, value in _own(module).items():
-        destination[prefix + name] = value if keep_vars else value.detach()
+        destination[prefix + name] = value if keep_vars or isinstance(value, UninitializedParameter) else value.detach()
     if _has_extra(module):
         destination[prefix + EXTRA] = module.get_extra_state()
 

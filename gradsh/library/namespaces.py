@@ -91,9 +91,11 @@ def _make(path: str) -> Namespace | None:
 
 def _nn() -> dict[str, Any]:
     from gradsh.engine.tensor import Parameter
+    from gradsh.library.lazy import UninitializedBuffer, UninitializedParameter
     from gradsh.library.module import Buffer, Module
 
-    return {"Module": Module, "Parameter": Parameter, "Buffer": Buffer}
+    kinds = (Module, Parameter, Buffer, UninitializedParameter, UninitializedBuffer)
+    return {kind.__name__: kind for kind in kinds}
 
 
 BARE = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "math")
