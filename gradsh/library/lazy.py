@@ -22,12 +22,12 @@ _UNUSABLE = (
 )
 _SHAPELESS = (
     "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` "
-    "when trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters "
-    "before accessing their attributes."
+    "when trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the "
+    "parameters before accessing their attributes."
 )
 
 
-_held: Any = Tensor.raw  # the slot that `raw` is elsewhere: here it holds the element type
+_held: Any = vars(Tensor)["raw"]  # the slot that `raw` is elsewhere: here it holds the element type
 
 
 class UninitializedParameter(Parameter):
@@ -43,7 +43,7 @@ class UninitializedParameter(Parameter):
         return made
 
     @property
-    def raw(self) -> Any:  # type: ignore[override]
+    def raw(self) -> Any:
         """What any operation asks for first."""
         raise fault(
             ValueError,
@@ -93,7 +93,7 @@ members.allow(UninitializedBuffer, ())
 
 
 def start(module: Module) -> None:
-    """Have a module set its parameters up (`initialize_parameters`) when it is first called, and become a plain layer."""
+    """Have a module call its `initialize_parameters` when it is first called, and become a plain layer."""
 
     def initialize(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         module.initialize_parameters(*args, **kwargs)

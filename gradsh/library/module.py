@@ -146,7 +146,7 @@ class Module(Members, Hooked):
         return sorted(name for name in names if not name[0].isdigit())
 
     def _start_lazy(self) -> None:
-        """Have `initialize_parameters(*inputs)` set the parameters up at the first call, which makes it `cls_to_become`."""
+        """Have the first call run `initialize_parameters(*inputs)` and make this module a `cls_to_become`."""
         lazy.start(self)
 
     # ---- changing all members

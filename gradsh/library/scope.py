@@ -78,6 +78,7 @@ def outermost(dialect: str, names: Iterable[str]) -> dict[str, Any]:
     scope = _outermost.get(dialect)
     if scope is None:
         scope = _outermost[dialect] = Scope(dialect)
+        scope.names["vars"] = vars  # for our own files only: state_dict of schedulers
     scope.provide(names)
     return scope.names
 
