@@ -63,6 +63,11 @@ equal = operator.eq
 not_equal = operator.ne
 
 
+def ndtr(x: float) -> float:
+    """The normal distribution function."""
+    return 0.5 * math.erfc(-math.sqrt(0.5) * x)
+
+
 def square(x: float) -> float:
     return x * x
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "digamma", "erf", "erfc", "erfcx", "erfinv", "gammainc", "gammaincc", "lgamma", "log_ndtr", "modified_bessel",
-    "ndtri", "polygamma", "signum", "sinc_derivative", "zeta",
+    "ndtr", "ndtri", "polygamma", "signum", "sinc_derivative", "zeta",
 ]  # fmt: skip
 
 SMALL = 200  # up to so many numbers one call of the C library for each is faster than a pass of numpy per term
@@ -114,6 +114,7 @@ def erfcx(x: Doubles) -> Doubles:
 
 
 def _erfcx_product(x: Doubles) -> Doubles:
+    x = np.maximum(x, -1e3)  # of which the value is inf
     high = (x * 2.0**27 + x) - x * 2.0**27  # of 26 bits: its square is exact
     low = x - high
     return np.exp(high * high) * np.exp(low * (high + x)) * by_library(math.erfc, x)
@@ -128,6 +129,14 @@ def _erfcx_fraction(x: Doubles) -> Doubles:
 
 
 # ---- the normal distribution
+
+
+@in_doubles
+def ndtr(x: Doubles) -> Doubles:
+    """The normal distribution function: in the lower tail by erfc, which loses nothing there."""
+    return np.piecewise(
+        x, [x < -1.0], [lambda x: 0.5 * erfc(-math.sqrt(0.5) * x), lambda x: 0.5 + 0.5 * erf(math.sqrt(0.5) * x)]
+    )
 
 
 @in_doubles

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from gradsh.backend.dtypes import FLOATING
+from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import elementwise, general
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import abs as absolute, div, sub
@@ -15,7 +17,7 @@ from gradsh.ops.rectifiers import EVERYWHERE, TORCH_F, F, applied, floats_for
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, nonzero, reals
 from gradsh.ops.slicing import part
-from gradsh.ops.special import erf
+from gradsh.ops.special import ndtr
 from gradsh.ops.unary import exp, sigmoid, tanh
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -75,7 +77,7 @@ def tanhshrink(input):
 # ---- exponential linear units
 
 
-@elementwise(x=lambda g, x, out: where(x <= 0, g * out, 0.0), sample=nonzero, at=())
+@elementwise(x=lambda g, x, out: where(x >= 0, 0.0, g * out), sample=nonzero, at=())
 def decay(xp, x):
     """exp(x) where x is not positive, else 1."""
     return xp.exp(xp.minimum(x, 0))
@@ -125,14 +127,14 @@ def celu(input, alpha=1.0, inplace=False):
 
 
 @elementwise(
-    x=lambda g, x: g * (0.5 * (1 + erf(x * math.sqrt(0.5))) + x * exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi))),
+    x=lambda g, x: g * (ndtr(x) + x * exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi))),
     sample=reals,
     name="gelu",
     **floats_for("GeluKernelImpl"),
 )
 def gaussian_gate(xp, x):
     """x times the normal distribution function of x."""
-    return 0.5 * x * (1 + xp.erf(x * math.sqrt(0.5)))
+    return x * xp.ndtr(x)
 
 
 def _gelu_tanh_slope(g, x):
@@ -217,6 +219,8 @@ def glu(input, dim=-1):
     x = operand(input)
     if not x.ndim:
         raise fault(RuntimeError, "glu does not support scalars because halving size must be even")
+    if x.dtype.category != FLOATING:
+        raise fault(NotImplementedError, f"\"glu_cpu\" not implemented for '{TYPE_NAMES[x.dtype.name]}'", hint="x.float()")
     axis = axis_of(dim, x.ndim)
     if x.shape[axis] % 2:
         raise fault(RuntimeError, f"Halving dimension must be even, but dimension {axis} is size {x.shape[axis]}")

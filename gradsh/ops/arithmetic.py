@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.backend.dtypes import BOOL, FLOATING, boolean
 from gradsh.engine.op import elementwise
 from gradsh.engine.promote import NUMBERS, common_dtype
-from gradsh.engine.tensor import Tensor, scalar_dtype
+from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
 from gradsh.ops.registry import add_operator, function
@@ -27,6 +27,12 @@ def underivable(name):
     return rule
 
 
+def whole(value, x):
+    """A number that integers are computed with, cut to one of them."""
+    dtype = getattr(x, "dtype", None)
+    return int(value) if dtype is not None and dtype.kind in "iu" else value
+
+
 # ---- sums and differences
 
 
@@ -42,13 +48,12 @@ SCALED = [Sample(reals(2, 3), reals(3), alpha=-0.5), Sample(reals(), reals(), al
 @elementwise(x=lambda g: g, y=lambda g, alpha: g * alpha, sample=SCALED, at=(), grad_fn="AddBackward0")
 def add_multiple(xp, x, y, *, alpha):
     """x + alpha y."""
-    return xp.add(x, xp.multiply(y, alpha))
+    return x + y * alpha
 
 
 def no_truth_values(x, y):
     """PyTorch's refusal to subtract truth values."""
-    kinds = [value.dtype if isinstance(value, Tensor) else scalar_dtype(value) for value in (x, y)]
-    count = sum(kind.category == BOOL for kind in kinds)
+    count = sum(value.dtype is boolean if isinstance(value, Tensor) else isinstance(value, bool) for value in (x, y))
     if count == 2:
         message = "with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
         raise fault(RuntimeError, f"Subtraction, the `-` operator, {message}", hint="x ^ y")
@@ -69,7 +74,7 @@ def sub(xp, x, y):
 @elementwise(x=lambda g: g, y=lambda g, alpha: g * -alpha, sample=SCALED, at=(), check=no_truth_values, grad_fn="SubBackward0")
 def sub_multiple(xp, x, y, *, alpha):
     """x - alpha y."""
-    return xp.subtract(x, xp.multiply(y, alpha))
+    return x - y * alpha
 
 
 @elementwise(x=lambda g: -g, y=lambda g: g, sample=reals, at=(), check=no_truth_values, grad_fn="RsubBackward0")
@@ -106,12 +111,16 @@ def sum_of(input, other, *, alpha=1):
 @function("sub", at=("torch", "Tensor", "torch:subtract", "Tensor:subtract"), inplace=True, example="sub(tensor([1.0, 2.0]), 1)")
 def difference_of(input, other, *, alpha=1):
     """input - alpha * other, element by element."""
+    if alpha != 1:
+        no_truth_values(input, other)
     return _scaled(sub, sub_multiple, input, other, alpha)
 
 
 @function("rsub", at=("torch",), example="rsub(tensor([1.0, 2.0]), 3)")
 def reversed_difference(input, other, alpha=1):
     """other - alpha * input, element by element."""
+    if alpha != 1:
+        no_truth_values(input, other)
     plain = rsub_number if isinstance(other, NUMBERS) else rsub
     return _scaled(plain, lambda input, other, alpha: plain(mul(input, alpha), other), input, other, alpha)
 
@@ -132,7 +141,7 @@ def mul(xp, x, y):
 
 
 @elementwise(
-    x=lambda g, y: g / y, y=lambda g, x, y: -g * x / (y * y), sample=(reals, nonzero), floating=True, at=()
+    x=lambda g, y: g / y, y=lambda g, x, y: -g * ((x / y) / y), sample=(reals, nonzero), floating=True, at=()
 )
 def div(xp, x, y):
     """Quotient, element by element; integers give floats."""

@@ -191,6 +191,9 @@ def clamp(input, min=None, max=None):
     if low is not None and high is not None:
         if numbers:
             return clamp_numbers(_in_common_type(x, low, high), low=low, high=high)
+        for name, value, other in (("min", low, high), ("max", high, low)):
+            if not isinstance(value, Tensor) and other.ndim:
+                raise Unfit(name, "Tensor", value)
         return clamp_both(x, low, high)
     node = "ClampBackward1" if numbers else "ClampBackward0"
     return LOWER[node](x, low) if high is None else UPPER[node](x, high)

@@ -6,6 +6,7 @@ from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.op import elementwise
 from gradsh.engine.promote import NUMBERS
 from gradsh.fault import fault
+from gradsh.ops.arithmetic import whole
 from gradsh.ops.calls import operand
 from gradsh.ops.choice import where
 from gradsh.ops.powers import number_power
@@ -78,14 +79,19 @@ def logaddexp2(xp, x, y):
     return xp.logaddexp2(x, y)
 
 
+def weak(number, value):
+    """A function of an operand: of a Python number a Python number, so that it does not raise the result's type."""
+    return float(value) if number.__class__ in NUMBERS else value
+
+
 def times_log(xp, x, y):
     """x log(y), 0 where x is 0 and y a number."""
-    return xp.where((x == 0) & (y == y), 0.0, x * xp.log(y))
+    return xp.where((x == 0) & (y == y), 0.0, x * weak(y, xp.log(y)))
 
 
 def times_log1p(xp, x, y):
     """x log(1 + y), 0 where x is 0 and y a number."""
-    return xp.where((x == 0) & (y == y), 0.0, x * xp.log1p(y))
+    return xp.where((x == 0) & (y == y), 0.0, x * weak(y, xp.log1p(y)))
 
 
 XLOGY = {
@@ -166,12 +172,6 @@ def lerp(input, end, weight):
     return lerp_number(x, end, weight=weight) if number else lerp_tensor(x, end, weight)
 
 
-def whole(value, *operands):
-    """A factor of a product of integers: cut to one."""
-    floating = any(getattr(one, "dtype", None) is None or one.dtype.kind == "f" for one in operands)
-    return value if floating else int(value)
-
-
 @elementwise(
     x=lambda g: g,
     y=lambda g, z, value: g * z * value,
@@ -183,7 +183,7 @@ def whole(value, *operands):
 )
 def addcmul(xp, x, y, z, *, value=1):
     """x + value * y * z."""
-    return x + whole(value, x, y, z) * y * z
+    return x + whole(value, x) * y * z
 
 
 def no_integer_quotient(x, y, z):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsh.backend.dtypes import FLOATING
+from gradsh.backend.dtypes import BOOL, FLOATING
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import constant, elementwise
 from gradsh.engine.tensor import Tensor
@@ -214,7 +214,9 @@ Tensor.__invert__ = _inverted
 @constant(at=())
 def close(xp, x, y, *, rtol, atol, equal_nan):
     """Whether two numbers differ by no more than atol + rtol |y|."""
-    near = (x == y) | (xp.isfinite(y) & (xp.absolute(x - y) <= atol + rtol * xp.absolute(y)))
+    near = x == y
+    if xp.dtype_of(x).category != BOOL:
+        near = near | (xp.isfinite(y) & (xp.absolute(x - y) <= atol + rtol * xp.absolute(y)))
     return near | ((x != x) & (y != y)) if equal_nan else near
 
 

@@ -43,6 +43,10 @@ def power_to_number(xp, x, *, exponent):
         return xp.multiply(x, x)
     if exponent == 0.5:
         return xp.sqrt(x)
+    if exponent == -0.5:
+        return xp.divide(1, xp.sqrt(x))
+    if exponent == -1:
+        return xp.divide(1, x)
     return xp.power(x, exponent)
 
 

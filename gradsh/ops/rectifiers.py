@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from gradsh.backend.dtypes import BOOL, FLOATING
+from gradsh.backend.dtypes import BOOL
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.inplace import inplace as change
 from gradsh.engine.op import elementwise
 from gradsh.engine.promote import NUMBERS
 from gradsh.engine.tensor import wrap
 from gradsh.fault import fault
+from gradsh.ops.arithmetic import whole, zero
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.choice import where
 from gradsh.ops.generator import stream_of
@@ -33,6 +34,60 @@ def applied(op, name, input, inplace, **settings):
     return change(op, operand(input), what=f"{name}_", **settings) if inplace else op(input, **settings)
 
 
+# ---- what passes: a gradient where the activation's operand lets it through, with a second derivative of 0
+
+
+@elementwise(
+    x=lambda g, y, threshold: let_above(g, y, threshold=threshold),
+    y=lambda g: zero(g),
+    sample=[Sample(reals(2, 3), reals(2, 3), threshold=0.5)],
+    at=(),
+    grad_fn="ThresholdBackwardBackward0",
+)
+def let_above(xp, x, y, *, threshold):
+    """x where y is above the threshold, else 0."""
+    return xp.where(y <= threshold, 0.0, x)
+
+
+@elementwise(
+    x=lambda g, y, low, high: let_between(g, y, low=low, high=high),
+    y=lambda g: zero(g),
+    sample=[Sample(reals(2, 3), reals(2, 3), low=-1.0, high=0.5)],
+    at=(),
+    grad_fn="HardtanhBackwardBackward0",
+)
+def let_between(xp, x, y, *, low, high):
+    """x where y lies between two numbers, else 0."""
+    return xp.where((y > low) & (y < high), x, 0.0)
+
+
+@elementwise(
+    x=lambda g, y, width: let_outside(g, y, width=width),
+    y=lambda g: zero(g),
+    sample=[Sample(reals(2, 3), reals(2, 3), width=0.5)],
+    at=(),
+    grad_fn="HardshrinkBackwardBackward0",
+)
+def let_outside(xp, x, y, *, width):
+    """x where y is further from 0 than a width, else 0."""
+    return xp.where((y > width) | (y < -width), x, 0.0)
+
+
+@elementwise(
+    x=lambda g, y, slope: let_sloped(g, y, slope=slope),
+    y=lambda g: zero(g),
+    sample=[Sample(reals(2, 3), reals(2, 3), slope=0.1)],
+    at=(),
+    grad_fn="LeakyReluBackwardBackward0",
+)
+def let_sloped(xp, x, y, *, slope):
+    """x where y is positive, else x times a slope."""
+    return xp.where(y > 0, x, x * slope)
+
+
+# ---- straight lines
+
+
 def no_truth_values(message):
     """PyTorch's refusal of truth values."""
 
@@ -44,7 +99,7 @@ def no_truth_values(message):
 
 
 @elementwise(
-    x=lambda g, out: where(out <= 0, 0.0, g), sample=nonzero, name="relu", at=(), check=no_truth_values("Boolean inputs not supported for relu")
+    x=lambda g, out: let_above(g, out, threshold=0), sample=nonzero, name="relu", at=(), check=no_truth_values("Boolean inputs not supported for relu")
 )
 def rectified(xp, x):
     """x where it is positive, else 0."""
@@ -58,7 +113,7 @@ def relu(input, inplace=False):
 
 
 @elementwise(
-    x=lambda g, x, low, high: where((x > low) & (x < high), g, 0.0),
+    x=lambda g, x, low, high: let_between(g, x, low=low, high=high),
     sample=[Sample(reals(2, 3), low=-1.0, high=1.0), Sample(reals(), low=-1.0, high=1.0)],
     at=(),
     name="hardtanh",
@@ -66,9 +121,7 @@ def relu(input, inplace=False):
 )
 def held_between(xp, x, *, low, high):
     """x, held between two numbers."""
-    if getattr(x, "dtype", None) is not None and x.dtype.kind in "iu":
-        low, high = int(low), int(high)
-    return xp.minimum(xp.maximum(x, low), high)
+    return xp.minimum(xp.maximum(x, whole(low, x)), whole(high, x))
 
 
 @function(at=F, inplace=True, example="hardtanh(tensor([-2.0, 0.5, 3.0]))")
@@ -76,7 +129,7 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """input, held between min_val and max_val; the derivative at the bounds is 0."""
     if min_val > max_val:
         raise fault(ValueError, "min_val cannot be greater than max_val")
-    if min_val < 0 and operand(input).dtype.name == "uint8":
+    if int(min_val) < 0 and operand(input).dtype.name == "uint8":
         raise fault(RuntimeError, "cannot do hardtanh on an unsigned type with negative limits")
     return applied(held_between, "hardtanh", input, inplace, low=min_val, high=max_val)
 
@@ -88,7 +141,7 @@ def relu6(input, inplace=False):
 
 
 @elementwise(
-    x=lambda g, x, slope: where(x > 0, g, g * slope),
+    x=lambda g, x, slope: let_sloped(g, x, slope=slope),
     sample=[Sample(nonzero(2, 3), slope=0.1), Sample(reals(), slope=-0.5)],
     name="leaky_relu",
     **floats_for("leaky_relu_cpu"),
@@ -105,14 +158,15 @@ def leaky_relu(input, negative_slope=0.01, inplace=False):
 
 
 @elementwise(
-    x=lambda g, x, threshold: where(x <= threshold, 0.0, g),
+    x=lambda g, x, threshold: let_above(g, x, threshold=threshold),
     sample=[Sample(reals(2, 3), threshold=0.1, value=5.0), Sample(reals(), threshold=0.1, value=5.0)],
     name="threshold",
     at=(),
+    refuses=("threshold_cpu", "bool"),
 )
 def above(xp, x, *, threshold, value):
     """x where it is above the threshold, else a value."""
-    return xp.where(x <= threshold, value, x)
+    return xp.where(x <= threshold, whole(value, x), x)
 
 
 @function(at=TORCH_F, example="threshold(tensor([-1.0, 2.0]), 0.5, 9.0)")
@@ -122,7 +176,7 @@ def threshold(input, threshold, value, inplace=False):
 
 
 @elementwise(
-    x=lambda g, x, lambd: where((x > lambd) | (x < -lambd), g, 0.0),
+    x=lambda g, x, lambd: let_outside(g, x, width=lambd),
     sample=[Sample(reals(2, 3), lambd=0.3), Sample(reals(), lambd=0.3)],
     refuses=("hardshrink_cpu", "bool integer"),
     at=EVERYWHERE,
@@ -135,7 +189,7 @@ def hardshrink(xp, x, *, lambd=0.5):
 
 
 @elementwise(
-    x=lambda g, x, lambd: where((x > lambd) | (x < -lambd), g, 0.0),
+    x=lambda g, x, lambd: let_outside(g, x, width=lambd),
     sample=[Sample(reals(2, 3), lambd=0.3), Sample(reals(), lambd=0.3)],
     name="softshrink",
     **floats_for("softshrink_check"),
@@ -159,7 +213,7 @@ def softshrink(input, lambd=0.5):
 
 
 @elementwise(
-    x=lambda g, x: where((x > -3) & (x < 3), g / 6, 0.0), sample=reals, name="hardsigmoid", **floats_for("hardsigmoid_cpu")
+    x=lambda g, x: let_between(g / 6, x, low=-3, high=3), sample=reals, name="hardsigmoid", **floats_for("hardsigmoid_cpu")
 )
 def straight_sigmoid(xp, x):
     """x / 6 + 1 / 2, held between 0 and 1."""
@@ -190,7 +244,20 @@ def hardswish(input, inplace=False):
 
 
 @elementwise(
-    x=lambda g, x, y: where(x > 0, g, g * y),
+    x=lambda g, y, z: let_weighted(g, y, z),
+    y=lambda g: zero(g),
+    z=lambda g, x, y: where(y > 0, 0.0, g * x),
+    sample=[Sample(reals(2, 3), reals(2, 3), reals(3))],
+    at=(),
+    grad_fn="PreluKernelBackwardBackward0",
+)
+def let_weighted(xp, x, y, z):
+    """x where y is positive, else x times z."""
+    return xp.where(y > 0, x, x * z)
+
+
+@elementwise(
+    x=lambda g, x, y: let_weighted(g, x, y),
     y=lambda g, x: where(x > 0, 0.0, g * x),
     sample=[Sample(nonzero(2, 3), reals(3)), Sample(reals(), reals())],
     grad_fn="PreluKernelBackward0",
@@ -233,8 +300,13 @@ def _c_name(tensor):
 
 @elementwise(x=lambda g, y: g * y, sample=reals, at=())
 def rrelu_with_noise(xp, x, y):
-    """x times the slope that each number was given."""
+    """x times the slope that was drawn for it."""
     return xp.multiply(x, y)
+
+
+rrelu_at_mean = elementwise(
+    x=leaky.rules["x"], sample=leaky.sample, name="rrelu", grad_fn="RreluWithNoiseBackward0", **floats_for("leaky_relu_cpu")
+)(leaky.kernel)
 
 
 @function(at=TORCH_F, example="rrelu(tensor([-1.0, 2.0]))")
@@ -242,21 +314,17 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """input where it is positive, else times a slope: in training a random one, else the mean of lower and upper."""
     if lower > upper:
         raise fault(RuntimeError, "Lower bound should be less than or equal to the upper bound")
-    x = operand(input)
-    if x.dtype.category != FLOATING:
-        raise fault(NotImplementedError, f"\"leaky_relu_cpu\" not implemented for '{TYPE_NAMES[x.dtype.name]}'")
-    slopes = wrap(_slopes(x, lower, upper, training))
-    return change(rrelu_with_noise, x, slopes, what="rrelu_") if inplace else rrelu_with_noise(x, slopes)
+    if not training:
+        return applied(rrelu_at_mean, "rrelu", input, inplace, slope=(lower + upper) / 2)
+    slopes = wrap(_drawn_slopes(operand(input), lower, upper))
+    return change(rrelu_with_noise, input, slopes, what="rrelu_") if inplace else rrelu_with_noise(input, slopes)
 
 
-def _slopes(x, lower, upper, training):
+def _drawn_slopes(x, lower, upper):
     from gradsh.backend import arrays
 
     raw = arrays.asarray(x.raw)
     slopes = arrays.ones_like(raw)
-    if training:
-        bent = raw <= 0
-        slopes[bent] = stream_of(None).uniform((int(bent.sum()),), "float64", lower, upper)
-    else:
-        slopes[~(raw > 0)] = (lower + upper) / 2
+    bent = raw <= 0
+    slopes[bent] = stream_of(None).uniform((int(bent.sum()),), "float64", lower, upper)
     return slopes

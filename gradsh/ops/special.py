@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 
+from gradsh.backend.dtypes import BOOL
 from gradsh.engine.op import elementwise
 from gradsh.engine.promote import NUMBERS
 from gradsh.fault import fault
@@ -69,7 +70,7 @@ def erfinv(xp, x):
 )
 def ndtr(xp, x):
     """The normal distribution function: the probability below x."""
-    return 0.5 * xp.erfc(-HALF_ROOT * x)
+    return xp.ndtr(x)
 
 
 @elementwise(
@@ -176,9 +177,12 @@ def mvlgamma(input, p):
     """The logarithm of the multivariate gamma function of dimension p."""
     if p.__class__ is not int:
         raise Unfit("p", "int", p)
+    x = operand(input)
     if p < 1:
         raise fault(RuntimeError, "p has to be greater than or equal to 1")
-    return mvlgamma_of(operand(input), order=p)
+    if x.dtype.category == BOOL:
+        raise fault(RuntimeError, "The input tensor may not be a boolean tensor.")
+    return mvlgamma_of(x, order=p)
 
 
 def _no_derivative(of, argument):

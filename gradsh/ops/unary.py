@@ -57,7 +57,12 @@ def log10(xp, x):
 
 
 @elementwise(
-    x=lambda g, x: g / (x + 1), sample=probabilities, floating=True, at=TORCH_SPECIAL, example="log1p(tensor([0.0, 1e-12]))"
+    x=lambda g, x: g / (x + 1),
+    sample=probabilities,
+    floating=True,
+    at=TORCH_SPECIAL,
+    grad_fn="Log1PBackward0",
+    example="log1p(tensor([0.0, 1e-12]))",
 )
 def log1p(xp, x):
     """log(1 + x), without loss near 0."""
@@ -228,7 +233,7 @@ def sigmoid(xp, x):
 @elementwise(x=lambda g: zero(g), sample=nonzero, floating=True, example="angle(tensor([1.0, -1.0]))")
 def angle(xp, x):
     """The angle of a number in the complex plane: 0, or pi where it is negative."""
-    return xp.where(x != x, x, xp.where(x < 0, math.pi, 0.0))
+    return xp.where(x != x, x, xp.where(x < 0, math.pi, xp.zeros_like(x)))
 
 
 # ---- rounding: the derivative is 0
@@ -271,7 +276,7 @@ def frac(xp, x):
 @elementwise(x=lambda g: zero(g), sample=BETWEEN_STEPS, refuses=("round_vml_cpu", "bool"), at=(), name="round")
 def nearest(xp, x):
     """The nearest whole number, the even one of two."""
-    return xp.rint(x)
+    return x.copy() if getattr(x, "dtype", None) is not None and x.dtype.kind != "f" else xp.rint(x)
 
 
 @elementwise(
