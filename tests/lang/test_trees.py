@@ -18,7 +18,7 @@ LIBRARY = Path(sysconfig.get_path("stdlib"))
 # Modules that use the language widely and that every Python has, and the programs that we keep.
 MODULES = ["_collections_abc", "argparse", "ast", "bisect", "calendar", "configparser", "contextlib", "copy", "csv", "dataclasses", "datetime",
            "difflib", "enum", "fractions", "functools", "gettext", "heapq", "inspect", "ipaddress", "numbers", "operator", "optparse", "pprint",
-           "random", "statistics", "string", "symtable", "textwrap", "tokenize", "traceback", "typing"]  # fmt: skip
+           "random", "statistics", "string", "symtable", "textwrap", "tokenize", "traceback"]  # fmt: skip
 FILES = [LIBRARY / f"{name}.py" for name in MODULES] + sorted((ROOT / "tests" / "conformance").rglob("*.py"))
 
 

@@ -109,6 +109,12 @@ class Plain(ast.NodeTransformer):
         node.body = node.body or [ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)]
         return node
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        """Some Pythons leave empty texts in f-strings."""
+        self.generic_visit(node)
+        node.values = [value for value in node.values if not isinstance(value, ast.Constant) or value.value]
+        return node
+
     def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
         return node
