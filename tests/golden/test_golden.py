@@ -23,13 +23,12 @@ def test_inside(program: Path, bless: bool) -> None:
     texts = golden.run(program, run_inside)
     if bless:
         golden.write(texts)
-    assert texts == golden.expected(texts)
+    golden.check(texts)
 
 
 @pytest.mark.parametrize("program", FIRST_OF_EACH_FOLDER, ids=name)
 def test_as_a_command(program: Path) -> None:
-    texts = golden.run(program, run_command)
-    assert texts == golden.expected(texts)
+    golden.check(golden.run(program, run_command))
 
 
 def test_no_output_is_left_without_its_program() -> None:

@@ -44,8 +44,11 @@ def run(program: Path, runner: Callable[..., Completed]) -> dict[Path, str]:
     return {beside(program, ".out"): done.out, beside(program, ".err"): done.err + status}
 
 
-def expected(paths: dict[Path, str]) -> dict[Path, str]:
-    return {path: path.read_bytes().decode() if path.exists() else "" for path in paths}
+def check(texts: dict[Path, str]) -> None:
+    """Compare with what is kept, errors first: they explain the rest."""
+    for path, text in sorted(texts.items(), key=lambda item: item[0].suffix):
+        kept = path.read_bytes().decode() if path.exists() else ""
+        assert text == kept, path.name
 
 
 def write(texts: dict[Path, str]) -> None:
