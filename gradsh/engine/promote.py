@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradsh.backend import loading, scalars
 from gradsh.backend.dtypes import FLOATING, DType, promote
 from gradsh.backend.dtypes import boolean as bool_type
 from gradsh.engine.alias import SEVERAL, TYPE_NAMES, Alias, inference_alias
@@ -32,13 +33,18 @@ def general_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) ->
         if operand.__class__ not in raw_classes:
             break
     else:
-        return _without_tensors(op, operands, settings)
+        caller = getframe(2).f_code
+        if caller.co_filename[0] != "<" and caller.co_name != "first":
+            return raw_call(op, operands, settings)
+        return _without_tensors(op, operands, settings, by_user=True)
     _check_settings(op, settings)
     if not any(isinstance(operand, Tensor) for operand in operands):
         if any(isinstance(operand, list | tuple) for operand in operands) and not op.variadic and state.lists:
             operands = tuple(_tensor(op, k, operand) if isinstance(operand, list | tuple) else operand for k, operand in enumerate(operands))
         else:
-            return _without_tensors(op, operands, settings)
+            caller = getframe(2).f_code
+            by_user = caller.co_filename[0] == "<" or caller.co_name == "first"
+            return _without_tensors(op, operands, settings, by_user)
     special = [operand for operand in operands if isinstance(operand, Tensor) and hasattr(operand, "__apply__")]
     if special:
         return special[0].__apply__(op, operands, settings)
@@ -93,9 +99,9 @@ def not_a_tensor(op: Op, position: int, value: Any) -> BaseException:
     )
 
 
-def _without_tensors(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+def _without_tensors(op: Op, operands: tuple[Any, ...], settings: dict[str, Any], by_user: bool) -> Any:
     """An op on raw values: inside a rule, or on Python numbers at the shell's prompt."""
-    if _called_by_user():
+    if by_user:
         _check_settings(op, settings)
         bare = state.lists and op.kind == ELEMENTWISE
         for k, operand in enumerate(operands):
@@ -110,38 +116,43 @@ def _without_tensors(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]
     return raw_call(op, operands, settings)
 
 
-def _called_by_user() -> bool:
-    """Whether a program's own text called the op: its generated code, or what the registry calls that by at first."""
-    frame: Any = getframe(4)
-    if frame.f_code.co_name == "first":
-        frame = frame.f_back
-    return frame.f_code.co_filename[0] == "<"  # type: ignore[no-any-return]
+_arrays: Any = None  # the namespace, once it is loaded
+
+
+def _bind() -> None:
+    global _arrays
+    from gradsh.backend import arrays
+
+    _arrays = arrays
+    raw_classes.update((arrays.ndarray, arrays.float32, arrays.float64, arrays.bool_))
+
+
+loading.when_loaded(_bind)
 
 
 def raw_call(op: Op, raws: tuple[Any, ...], settings: dict[str, Any]) -> Any:
     """The kernel on raw values, in the namespace of their type."""
-    if op.kind == ELEMENTWISE:
+    elementwise = op.kind == ELEMENTWISE
+    if elementwise:
         for raw in raws:
-            if raw.__class__ is not float and raw.__class__ is not int and raw.__class__ is not bool:
+            if raw.__class__ not in NUMBERS:
                 break
         else:
-            from gradsh.backend import scalars
-
             try:
                 return op.kernel(scalars, *raws, **settings)
             except Exception:
                 return again(op, raws, settings)
-    from gradsh.backend import arrays
-
+    if _arrays is None:
+        from gradsh.backend import arrays  # noqa: F401  (binds itself)
     try:
-        found = op.kernel(arrays, *raws, **settings)
+        found = op.kernel(_arrays, *raws, **settings)
     except Exception as error:
         raise explained(op, error, raws, settings) from None
     if op.outputs or op.many:
-        return tuple(arrays.canonical(value) for value in found)
-    if op.kind == ELEMENTWISE and found.__class__ is arrays.ndarray and not found.ndim:
-        found = found[()]
-    return arrays.canonical(found)
+        return tuple(_arrays.canonical(value) for value in found)
+    if found.__class__ is _arrays.ndarray:
+        return found if found.ndim or not elementwise else _arrays.canonical(found[()])
+    return _arrays.canonical(found)
 
 
 def again(op: Op, raws: tuple[Any, ...], settings: dict[str, Any]) -> Any:
@@ -296,7 +307,7 @@ def record(
         node.p = node.q = None
         node.more = tuple(nodes)
     else:
-        padded = [*nodes[: len(op.operands) - (op.variadic is not None)], None, None]
+        padded = [*(node for name, node in zip(op.operands, nodes, strict=False) if name in op.rules), None, None]
         node.p, node.q = padded[:2]
         node.more = tuple(padded[2:-2]) or None
     node.g = node.mark = node.extra = node.kept = None

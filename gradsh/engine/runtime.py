@@ -10,7 +10,7 @@ from gradsh.backend.dtypes import float64 as double
 from gradsh.engine.alias import Alias, check_saved, inference_alias
 from gradsh.engine.node import Node, Output
 from gradsh.engine.op import OPS
-from gradsh.engine.promote import again, explained, general_call, raw_classes, rule_again
+from gradsh.engine.promote import again, explained, general_call, rule_again
 from gradsh.engine.site import getframe
 from gradsh.engine.state import state, tick
 from gradsh.engine.tensor import Parameter, Tensor, new, wrap
@@ -216,7 +216,6 @@ def bind_arrays(space: dict[str, Any], direct: str | None) -> None:
 def _bind(space: dict[str, Any], direct: str | None) -> None:
     from gradsh.backend import arrays, singles
 
-    raw_classes.update((arrays.ndarray, arrays.float32, arrays.float64, arrays.bool_))
     space |= {"ndarray": arrays.ndarray, "float32": arrays.float32, "arrays": arrays, "singles": singles}
     if direct is not None:
         space["K_arrays"] = getattr(arrays, direct)
