@@ -68,6 +68,10 @@ def ndtr(x: float) -> float:
     return 0.5 * math.erfc(-math.sqrt(0.5) * x)
 
 
+def cube(x: float) -> float:
+    return math.pow(x, 3.0)
+
+
 def square(x: float) -> float:
     return x * x
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradsh.backend import scalars
 from gradsh.backend.bessel import modified_bessel
 from gradsh.backend.gamma import digamma, gammainc, gammaincc, lgamma, polygamma, zeta
 from gradsh.backend.precision import by_library, horner, in_doubles
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 __all__ = [
-    "digamma", "erf", "erfc", "erfcx", "erfinv", "gammainc", "gammaincc", "lgamma", "log_ndtr", "modified_bessel",
+    "cube", "digamma", "erf", "erfc", "erfcx", "erfinv", "gammainc", "gammaincc", "lgamma", "log_ndtr", "modified_bessel",
     "ndtr", "ndtri", "polygamma", "signum", "sinc_derivative", "zeta",
 ]  # fmt: skip
 
@@ -52,10 +53,13 @@ QUANTILE_END = (
 
 def signum(x: Any) -> Any:
     """The sign as PyTorch has it: 0 for nan, and of truth values."""
-    if x.dtype.kind == "b":
-        return x.copy()
-    sign = np.sign(x)
-    return np.where(x == x, sign, 0) if sign.dtype.kind == "f" else sign
+    if x.dtype.kind == "f":
+        return np.subtract(x > 0, x < 0, dtype=x.dtype)
+    return x.copy() if x.dtype.kind == "b" else np.sign(x)
+
+
+def cube(x: Any) -> Any:
+    return x * x * x
 
 
 # ---- error functions
@@ -134,6 +138,8 @@ def _erfcx_fraction(x: Doubles) -> Doubles:
 @in_doubles
 def ndtr(x: Doubles) -> Doubles:
     """The normal distribution function: in the lower tail by erfc, which loses nothing there."""
+    if x.size <= SMALL:
+        return by_library(scalars.ndtr, x)
     return np.piecewise(
         x, [x < -1.0], [lambda x: 0.5 * erfc(-math.sqrt(0.5) * x), lambda x: 0.5 + 0.5 * erf(math.sqrt(0.5) * x)]
     )

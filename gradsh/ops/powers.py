@@ -26,6 +26,8 @@ SIGNATURES = (
 def _slope_to_number(g, x, exponent):
     if exponent == 2:
         return g * (2 * x)
+    if exponent == 3:
+        return g * (3 * x * x)
     if exponent == 0:
         return zero(g)
     return g * (exponent * power_to_number(x, exponent - 1))
@@ -41,6 +43,8 @@ def power_to_number(xp, x, *, exponent):
     """x to a power that is a Python number, of a type no less than x's."""
     if exponent == 2:
         return xp.multiply(x, x)
+    if exponent == 3:
+        return xp.cube(x)
     if exponent == 0.5:
         return xp.sqrt(x)
     if exponent == -0.5:

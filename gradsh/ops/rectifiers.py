@@ -273,6 +273,9 @@ def sloped(xp, x, y):
 def prelu(input, weight):
     """input where it is positive, else input times weight: one number, or one for each channel (dimension 1)."""
     x, slope = operand(input), operand(weight, "weight")
+    if x.dtype is not slope.dtype:
+        kinds = f"{TYPE_NAMES[x.dtype.name]} and {TYPE_NAMES[slope.dtype.name]}"
+        raise fault(RuntimeError, f"prelu: Type promoting not supported. Got {kinds}")
     if slope.ndim > 1:
         raise fault(RuntimeError, f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {slope.ndim}")
     count = slope.numel()
@@ -286,16 +289,8 @@ def prelu(input, weight):
                 f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {count} and channel "
                 f"size = {channels}.",
             )
-    if x.dtype is not slope.dtype:
-        raise fault(RuntimeError, "prelu: Type promoting not supported. Got " + " and ".join(_c_name(one) for one in (x, slope)))
     shape = [count if k == 1 else 1 for k in range(x.ndim)]
     return sloped(x, slope if list(slope.shape) == shape else slope.reshape(shape))
-
-
-def _c_name(tensor):
-    from gradsh.backend.continuous import SCALAR_TYPES
-
-    return SCALAR_TYPES[tensor.dtype.name][1]
 
 
 @elementwise(x=lambda g, y: g * y, sample=reals, at=())
