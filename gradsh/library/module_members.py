@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from gradsh.library.module import Module
 
+ABSENT: Any = object()
 INIT_FIRST = "super().__init__() as the first line of __init__"
 
 
@@ -226,6 +227,23 @@ class Members:
         self._modules.clear()
         for name, module in modules.items():
             self.add_module(name, module)
+
+    def _exchange(self, tensors: dict[str, Any]) -> dict[str, Any]:
+        """Put tensors in the place of members, by dotted name; returns what was there, ABSENT for nothing."""
+        before: dict[str, Any] = {}
+        for target, tensor in tensors.items():
+            path, _, name = target.rpartition(".")
+            module = self.get_submodule(path)
+            own = module.__dict__
+            before[target] = own.get(name, ABSENT)
+            if tensor is ABSENT:
+                own.pop(name, None)
+                continue
+            for registry in (module._parameters, module._buffers):
+                if name in registry:
+                    registry[name] = tensor
+            own[name] = tensor
+        return before
 
     def _delete(self, name: str) -> None:
         """`del self.name`, for a name that is computed."""
