@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from gradsh.backend import loading
+from gradsh.backend import loading, selection
 from gradsh.backend.dtypes import BY_CHAR, DType
 from gradsh.backend.dtypes import float32 as single
 from gradsh.backend.dtypes import float64 as double
 
 float32 = np.float32
 float64 = np.float64
+where = selection.where
 
 
 def canonical(value: Any) -> Any:
@@ -69,32 +70,19 @@ def sum_to(raw: Any, shape: tuple[int, ...]) -> Any:
     return raw.sum(axes, keepdims=True).reshape(shape) if axes else raw.reshape(shape)
 
 
-def strided_pair(raw: Any, geometry: Any, fresh: bool = True) -> tuple[Any, Any]:
-    """An array (a copy where `fresh`) laid out as a geometry has it, and the view of it that the geometry describes."""
-    shape, strides, part_shape, part_strides, offset = geometry
-    raw = np.asarray(raw)
-    size = raw.itemsize
-    if strides is None:
-        memory = whole = np.array(raw, order="C", copy=fresh or None)
-    else:
-        reach = 1 + builtins.sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 0
-        memory = np.zeros(reach, raw.dtype)
-        whole = ndarray(shape, raw.dtype, memory, 0, [s * size for s in strides])
-        whole[...] = raw
-    if not whole.size:
-        return whole, np.zeros(part_shape, raw.dtype)
-    return whole, ndarray(part_shape, raw.dtype, memory, offset * size, [s * size for s in part_strides])
-
-
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     try:
         value = getattr(np, name)
     except AttributeError:
-        from gradsh.backend import special
+        from gradsh.backend import placing
 
-        value = getattr(special, name)
+        value = getattr(placing, name, None)
+        if value is None:
+            from gradsh.backend import special
+
+            value = getattr(special, name)
     globals()[name] = value
     return value
 

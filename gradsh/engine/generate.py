@@ -53,7 +53,7 @@ def _compile(text: str, label: str, names: dict[str, Any], direct: str | None = 
 
 
 def slots(count: int) -> list[str]:
-    """The node's fields for that many operands: p, q, then places in `more`."""
+    """The node's fields for that many operands with a rule: p, q, then places in `more`."""
     return ["p", "q", *(f"more{k}" for k in range(count - 2))][:count]
 
 
@@ -265,7 +265,7 @@ def saved_names(op: Op) -> list[str]:
 
 
 def _record(op: Op, write: _Writer, publics: list[str]) -> None:
-    nodes = [f"{op.public[operand]}_node" if operand in op.rules else "None" for operand in op.operands]
+    nodes = [f"{op.public[operand]}_node" for operand in op.operands if operand in op.rules]
     nodes += ["None"] * (2 - len(nodes))
     write("out.node = node", f"node.p = {nodes[0]}", f"node.q = {nodes[1]}")
     write(f"node.more = ({''.join(f'{name}, ' for name in nodes[2:])})" if nodes[2:] else "node.more = None")
@@ -305,7 +305,7 @@ def generated_node(op: Op, fitted: bool) -> type[Node]:
     write.depth = 1
     write(f"__slots__ = ({''.join(f'{field!r}, ' for field in fields + metas)})")
     write(f"saves = ({''.join(f'{field!r}, ' for field in fields if field not in op.settings)})")
-    write("def operand_count(self):", f"    return {0 if op.variadic in op.rules else min(2, len(op.operands) - (op.variadic is not None))}")
+    write("def operand_count(self):", f"    return {0 if op.variadic in op.rules else min(2, len(ruled))}")
     for recorded in (False, True):
         write(f"def {'run_recorded' if recorded else 'run'}(self, g):")
         write.depth = 2
@@ -357,7 +357,7 @@ def _needed(op: Op, write: _Writer, ruled: list[str], nodes: dict[str, str], fit
 
 
 def _run_fixed(op: Op, write: _Writer, ruled: list[str], fitted: bool, recorded: bool) -> None:
-    places = dict(zip(op.operands, slots(len(op.operands)), strict=True))
+    places = dict(zip(ruled, slots(len(ruled)), strict=True))
     nodes = {operand: f"{operand}_node" for operand in ruled}
     for operand in ruled:
         place = places[operand]

@@ -26,39 +26,28 @@ def inplace(
     tensor: Tensor,
     *args: Any,
     what: str,
-    whole: bool = False,
     spread: bool = False,
     **settings: Any,
 ) -> Tensor:
-    """Apply an op to a tensor and write the result over it. `what` names the change (`add_`, `+=`).
-
-    whole: the result does not depend on what was there. spread: see `overwrite`.
-    """
+    """Apply an op to a tensor and write the result over it. `what` names the change (`add_`, `+=`); spread: see `overwrite`."""
     operands = [value for value in (*args, *settings.values()) if isinstance(value, Tensor)]
     tracked = writable(tensor, operands)
     before = wrap(tensor.raw)
     if tracked:
-        if is_array(tensor.raw) and not whole and _saves_first(op):
+        if is_array(tensor.raw) and _saves_first(op):
             before.raw = tensor.raw.copy()
-        base = None if tensor.extra is None else tensor.extra.base
-        if base is None:
-            before.node = tensor.node
-        elif not whole:
+        if is_view(tensor):
+            base: Tensor = tensor.extra.base  # type: ignore[assignment, union-attr]
             attach_view(before, base, base.current_node(), tensor)
+        else:
+            before.node = tensor.node
     for operand in operands:
-        if operand is not tensor and overlap_partly(tensor.raw, operand.raw):
-            raise fault(
-                RuntimeError,
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-                "location. Please clone() the tensor before performing the operation.",
-            )
+        check_overlap(tensor, operand)
     out = op(before, *args, **settings)
     if out is NotImplemented:
         return out  # type: ignore[no-any-return]
     if out.shape != tensor.shape:
-        raise fault(
-            RuntimeError, f"output with shape {list(tensor.shape)} doesn't match the broadcast shape {list(out.shape)}"
-        )
+        raise not_broadcast(tensor, out)
     dtype = tensor.dtype
     if out.dtype is not dtype:
         if out.dtype.category > dtype.category:
@@ -117,7 +106,7 @@ def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False) -
 
     spread: the tensor may be an expanded one, all of whose elements in a place get the same number.
     """
-    raw = tensor.raw
+    raw, node = tensor.raw, out.current_node() if state.grad else None
     if is_array(raw):
         if not spread and any(step == 0 and length > 1 for step, length in zip(raw.strides, raw.shape, strict=True)):
             raise fault(
@@ -132,7 +121,12 @@ def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False) -
         tensor.raw = out.raw
     record_change(tensor, what)
     if state.grad:
-        rebase(tensor, out)
+        rebase(tensor, out, node)
+
+
+def is_view(tensor: Tensor) -> bool:
+    """Whether a tensor is a differentiable view of another one."""
+    return tensor.extra is not None and tensor.extra.base is not None
 
 
 def is_array(raw: Any) -> bool:
@@ -140,19 +134,33 @@ def is_array(raw: Any) -> bool:
     return raw.__class__ is not float and hasattr(raw, "__setitem__")
 
 
-def overlap_partly(written: Any, read: Any) -> bool:
-    """Whether two arrays share memory without being the same elements in the same order, by PyTorch's rule.
+def not_broadcast(tensor: Tensor, value: Tensor) -> BaseException:
+    """PyTorch's error for a value that does not broadcast to the shape of what it is written over."""
+    have, want = list(tensor.shape), list(value.shape)
+    return fault(RuntimeError, f"output with shape {have} doesn't match the broadcast shape {want}")
+
+
+def check_overlap(tensor: Tensor, operand: Tensor) -> None:
+    """Refuse to write over memory that an operand reads in another order, by PyTorch's rule.
 
     As there, arrays with gaps are never said to overlap (`get_overlap_status` of aten/src/ATen/MemoryOverlap.cpp).
     """
-    if not (is_array(written) and is_array(read)) or (written.base is None and read.base is None):
-        return False
+    written, read = tensor.raw, operand.raw
+    if operand is tensor or not (is_array(written) and is_array(read)) or (written.base is None and read.base is None):
+        return
     if not (written.size and read.size and _dense(written) and _dense(read)):
-        return False
+        return
     start, other = (raw.__array_interface__["data"][0] for raw in (written, read))
     if start == other and written.nbytes == read.nbytes:
-        return written.strides != read.strides  # type: ignore[no-any-return]
-    return start < other + read.nbytes and other < start + written.nbytes  # type: ignore[no-any-return]
+        partly = written.strides != read.strides
+    else:
+        partly = start < other + read.nbytes and other < start + written.nbytes
+    if partly:
+        raise fault(
+            RuntimeError,
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+            "memory location. Please clone() the tensor before performing the operation.",
+        )
 
 
 def _dense(raw: Any) -> bool:
@@ -169,18 +177,18 @@ def _dense(raw: Any) -> bool:
     return True
 
 
-def rebase(tensor: Tensor, out: Tensor) -> None:
+def rebase(tensor: Tensor, out: Tensor, node: Node | None) -> None:
     """Give a tensor that was changed in place the history of its new value; a view's change becomes its base's."""
     base = None if tensor.extra is None else tensor.extra.base
     if base is None:
-        if out.node is not None or (tensor.node is not None and type(tensor.node) is not AccumulateGrad):
-            tensor.node = out.node
+        if node is not None or (tensor.node is not None and type(tensor.node) is not AccumulateGrad):
+            tensor.node = node
         return
     old = base.current_node()
-    if out.node is None and old is None:
+    if node is None and old is None:
         return
     place = geometry(base.raw, tensor.raw)
-    record(OPS["strided_put"], (base, out), (base.raw, out.raw), [old, out.node], [base], {"geometry": place}, False)
+    record(OPS["strided_put"], (base, out), (base.raw, out.raw), [old, node], [base], {"geometry": place}, False)
 
 
 def geometry(base: Any, view: Any) -> Geometry:
@@ -196,5 +204,5 @@ def attach_view(tensor: Tensor, base: Tensor, node: Node | None, place: Tensor |
     if node is None:
         tensor.node = None
         return
-    part = geometry(base.raw, (place or tensor).raw)
+    part = geometry(base.raw, (tensor if place is None else place).raw)
     record(OPS["strided_part"], (base,), (base.raw,), [node], [tensor], {"geometry": part}, False)

@@ -1,4 +1,4 @@
-"""Numbers picked along a dimension by their places, as sort, max, median and their like do, and the way back."""
+"""Numbers picked along a dimension by their places, as gather, sort, max and their like do, and the way back."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PLACES = Made(lambda rng: rng.integers(0, 4, (2, 3)))
     grad_fn="GatherBackward0",
 )
 def take_along(xp, x, y, *, axis):
-    """The numbers of x at places y along an axis; the other dimensions are those of y."""
+    """The numbers of x at places y along an axis, each in its own lane of the other dimensions."""
     x, y = xp.asarray(x), xp.asarray(y)
-    return xp.take_along_axis(x, y, axis) if x.ndim else x.reshape(y.shape)
+    return x[xp.lanes(y, axis)] if x.ndim else xp.broadcast_to(x, y.shape).copy()
 
 
 @linear(
@@ -28,10 +28,4 @@ def take_along(xp, x, y, *, axis):
 )
 def put_along(xp, x, y, *, size, axis):
     """Zeros of a shape to which the numbers of x are added at places y along an axis."""
-    x, y = xp.asarray(x), xp.asarray(y)
-    if not size:
-        return x.reshape(())
-    out = xp.zeros(size, x.dtype)
-    lanes = xp.ogrid[tuple(slice(length) for length in y.shape)]
-    xp.add.at(out, (*lanes[:axis], y, *lanes[axis + 1 :]), x)
-    return out
+    return xp.lane_sums(x, size, xp.asarray(y), axis) if size else xp.sum(x)

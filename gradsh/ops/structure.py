@@ -6,7 +6,7 @@ from gradsh.engine.op import linear
 from gradsh.ops.samples import Sample, reals
 
 
-@linear(x=lambda g, x_shape: expand_to(g, size=x_shape), sample=Sample(reals(2, 3), size=(1, 3)), at=("Tensor",))
+@linear(x=lambda g, x_shape: expand_to(g, size=x_shape), sample=Sample(reals(2, 3), size=(1, 3)), at=())
 def sum_to_size(xp, x, *, size):
     """Sum over the dimensions along which `size` would be broadcast to this shape."""
     return xp.sum_to(x, size)
@@ -24,6 +24,11 @@ def expand_to(xp, x, *, size):
 def to_dtype(xp, x, *, dtype):
     """The same numbers in another element type."""
     return xp.cast(x, dtype)
+
+
+def summed(g, shape, dtype):
+    """The gradient of what was broadcast and cast: summed to its shape, in its type."""
+    return to_dtype(sum_to_size(g, size=shape), dtype=dtype)
 
 
 # A part of a tensor's memory, as `inplace.geometry` describes it: (shape of the whole, its strides or None where it lies in
@@ -58,13 +63,13 @@ def strided_spread(xp, x, *, geometry):
 
 @linear(
     x=lambda g, geometry: strided_put(g, 0.0, geometry=geometry),
-    y=lambda g, geometry: strided_part(g, geometry=geometry),
-    sample=[Sample(reals(3, 4), reals(2, 2), geometry=GEOMETRY), Sample(reals(3, 4), reals(4, 2), geometry=TURNED)],
+    y=lambda g, geometry, y_shape, y_dtype: summed(strided_part(g, geometry=geometry), y_shape, y_dtype),
+    sample=[Sample(reals(3, 4), reals(2, 2), geometry=GEOMETRY), Sample(reals(3, 4), reals(2), geometry=TURNED)],
     at=(),
     grad_fn="CopySlices",
 )
 def strided_put(xp, x, y, *, geometry):
-    """A copy of a tensor with the part that a view covers replaced."""
+    """A copy of a tensor with the part that a view covers replaced, by what broadcasts to it."""
     whole, part = xp.strided_pair(x, geometry)
     part[...] = y
     return whole

@@ -1,0 +1,106 @@
+"""Parts that index tensors name: taken out, and put in."""
+
+from __future__ import annotations
+
+from gradsh.engine.op import linear
+from gradsh.engine.tensor import Tensor
+from gradsh.fault import fault
+from gradsh.ops.samples import Made, Sample, reals
+from gradsh.ops.structure import sum_to_size
+
+ROWS = Made(lambda rng: rng.integers(-3, 3, (2, 2)))
+COLUMNS = Made(lambda rng: rng.integers(0, 4, (2,)))
+COLUMNS_2 = Made(lambda rng: rng.permutation(2))
+MASK = Made(lambda rng: rng.random((3, 4)) < 0.5)
+SOME = Made(lambda rng: rng.permutation([True, True, False]))
+
+
+def explained(error, x, *indices, places, **settings):
+    """PyTorch's error for index tensors that do not fit the tensor or one another."""
+    if not isinstance(error, IndexError):
+        return None
+    shape = tuple(x.shape)
+    lists = []
+    for place, index in zip(places, indices):
+        raw = index.raw if isinstance(index, Tensor) else index
+        if raw.dtype.char == "?":
+            for k, length in enumerate(raw.shape):
+                if place + k >= len(shape) or shape[place + k] != length:
+                    return fault(
+                        IndexError,
+                        f"The shape of the mask {list(raw.shape)} at index {k} does not match the shape of the indexed tensor "
+                        f"{list(shape)} at index {place + k}",
+                    )
+            lists += [[int(raw.sum())]] * raw.ndim
+            continue
+        length = shape[place]
+        for number in raw.ravel().tolist():
+            if not -length <= number < length:
+                return fault(IndexError, f"index {number} is out of bounds for dimension {place} with size {length}")
+        lists.append(list(raw.shape))
+    return fault(
+        IndexError,
+        "shape mismatch: indexing tensors could not be broadcast together with shapes " + ", ".join(map(str, lists)),
+    )
+
+
+@linear(
+    x=lambda g, y, x_shape, dim: index_sums(g, y, size=x_shape, places=(dim,)),
+    sample=[Sample(reals(3, 2), ROWS, dim=0), Sample(reals(2, 4), COLUMNS, dim=1), Sample(reals(3, 4), MASK, dim=0)],
+    at=(),
+    grad_fn="IndexBackward0",
+    explain=lambda error, x, y, dim: explained(error, x, y, places=(dim,)),
+)
+def indexed(xp, x, y, *, dim):
+    """The parts that one index tensor names: places along a dimension, or those where a mask holds."""
+    return xp.asarray(x[(slice(None),) * dim + (y,)] if dim else x[y], order="C")
+
+
+@linear(
+    x=lambda g, indices, x_shape, places: index_sums(g, *indices, size=x_shape, places=places),
+    sample=[Sample(reals(2, 2, 4), COLUMNS_2, COLUMNS, places=(0, 2)), Sample(reals(3, 2, 4), SOME, COLUMNS, places=(0, 2))],
+    at=(),
+    grad_fn="IndexBackward0",
+    explain=explained,
+)
+def indexed_by_all(xp, x, *indices, places):
+    """The parts that several index tensors name, each beginning at its dimension."""
+    return xp.asarray(x[xp.key_of(indices, places)], order="C")
+
+
+@linear(
+    x=lambda g, indices, places: indexed_by_all(g, *indices, places=places),
+    sample=[
+        Sample(reals(2, 2, 2), ROWS, size=(3, 2), places=(0,)),
+        Sample(reals(2, 2), COLUMNS_2, COLUMNS, size=(2, 2, 4), places=(0, 2)),
+        Sample(reals(2, 2), SOME, COLUMNS, size=(3, 2, 4), places=(0, 2)),
+    ],
+    at=(),
+    grad_fn="IndexPutBackward0",
+)
+def index_sums(xp, x, *indices, size, places):
+    """Zeros to which parts are added where index tensors say; a place named twice gets both."""
+    return xp.index_sums(x, size, indices, places)
+
+
+@linear(
+    x=lambda g, indices, places, accumulate: g if accumulate else put(g, 0.0, *indices, places=places, accumulate=False),
+    y=lambda g, indices, y_shape, places: sum_to_size(indexed_by_all(g, *indices, places=places), size=y_shape),
+    sample=[
+        Sample(reals(3, 4), reals(2), COLUMNS_2, COLUMNS, places=(0, 1), accumulate=False),
+        Sample(reals(3, 2), reals(2, 2, 2), ROWS, places=(0,), accumulate=True),
+        Sample(reals(3, 4), reals(), MASK, places=(0,), accumulate=False),
+    ],
+    at=(),
+    grad_fn="IndexPutBackward0",
+    explain=lambda error, x, y, *indices, places, **settings: explained(error, x, *indices, places=places),
+)
+def put(xp, x, y, *indices, places, accumulate):
+    """A copy with the parts that index tensors name replaced, or added to."""
+    key = xp.key_of(indices, places)
+    if accumulate:
+        shape = x[key].shape
+        return x + xp.index_sums(xp.broadcast_to(y, shape), x.shape, indices, places)
+    out = xp.array(x, order="K")
+    out[key] = y
+    return out

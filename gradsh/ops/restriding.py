@@ -1,0 +1,38 @@
+"""Views that take their tensor's place: `t_`, `squeeze_` and their like."""
+
+from __future__ import annotations
+
+from gradsh.engine.alias import record_change, version_of
+from gradsh.engine.inplace import attach_view, is_view, writable
+from gradsh.engine.runtime import shared
+from gradsh.engine.tensor import wrap
+from gradsh.ops.registry import function
+from gradsh.ops.shape import squeeze, unsqueeze
+from gradsh.ops.transposing import swapaxes, swapdims, t, transpose
+
+
+def _in_place(view):
+    """The method that shows its tensor, from now on, as a view function does."""
+    name = f"{view.__name__}_"
+
+    def method(self, *args, **settings):
+        tracked = writable(self)
+        self.raw = shared(self.raw)
+        found = view(wrap(self.raw, self.node if tracked and not is_view(self) else None), *args, **settings)
+        self.raw = found.raw
+        record_change(self, name)
+        if is_view(self):
+            self.extra.seen = version_of(self)
+            base = self.extra.base
+            attach_view(self, base, base.current_node())
+        elif tracked:
+            self.node = found.node
+        return self
+
+    method.__name__ = name
+    method.__doc__ = f"As `{view.__name__}`, of the tensor itself."
+    return function(at=("Tensor",))(method)
+
+
+for _view in (t, transpose, swapaxes, swapdims, squeeze, unsqueeze):
+    _in_place(_view)
