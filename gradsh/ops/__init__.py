@@ -2,10 +2,11 @@
 
 from gradsh.ops import (
     activation, affine, arithmetic, autograd, chains, choice, combination, comparison, contraction, conversion,
-    copying, creation, diagonals, distances, dropout, einsum, expanding, extrema, functional, generator, graph,
-    index_tensors, indexing, joining, legacy, masking, memory, norms, picking, powers, products, random, ranges,
-    rearranging, rectifiers, reduction, registry, restriding, scanning, scattering, selecting, settings, shape,
-    slicing, softmax, special, splitting, structure, transposing, types, unary, variance,
+    copying, creation, diagonals, distances, dropout, einsum, expanding, extrema, functional, generator,
+    gradcheck, graph, index_tensors, indexing, joining, legacy, masking, memory, norms, picking, powers,
+    products, random, ranges, rearranging, rectifiers, reduction, registry, restriding, scanning, scattering,
+    selecting, settings, shape, slicing, softmax, special, splitting, structure, transposing, types, unary,
+    variance,
 )
 
 registry.add_ops()
@@ -13,9 +14,9 @@ registry.add_ops()
 __all__ = [
     "activation", "affine", "arithmetic", "autograd", "chains", "choice", "combination", "comparison",
     "contraction", "conversion", "copying", "creation", "diagonals", "distances", "dropout", "einsum",
-    "expanding", "extrema", "functional", "generator", "graph", "index_tensors", "indexing", "joining", "legacy",
-    "masking", "memory", "norms", "picking", "powers", "products", "random", "ranges", "rearranging",
-    "rectifiers", "reduction", "registry", "restriding", "scanning", "scattering", "selecting", "settings",
-    "shape", "slicing", "softmax", "special", "splitting", "structure", "transposing", "types", "unary",
-    "variance",
+    "expanding", "extrema", "functional", "generator", "gradcheck", "graph", "index_tensors", "indexing",
+    "joining", "legacy", "masking", "memory", "norms", "picking", "powers", "products", "random", "ranges",
+    "rearranging", "rectifiers", "reduction", "registry", "restriding", "scanning", "scattering", "selecting",
+    "settings", "shape", "slicing", "softmax", "special", "splitting", "structure", "transposing", "types",
+    "unary", "variance",
 ]
