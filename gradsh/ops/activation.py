@@ -17,10 +17,11 @@ from gradsh.ops.rectifiers import EVERYWHERE, TORCH_F, F, applied, floats_for
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, nonzero, reals
 from gradsh.ops.slicing import part
-from gradsh.ops.special import ndtr
+from gradsh.ops.special import erf
 from gradsh.ops.unary import exp, sigmoid, tanh
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+ROOT_HALF = math.sqrt(0.5)
 ROOT_2_PI, CUBIC = math.sqrt(2 / math.pi), 0.044715  # of gelu's form with tanh
 
 # ---- sigmoids
@@ -127,14 +128,14 @@ def celu(input, alpha=1.0, inplace=False):
 
 
 @elementwise(
-    x=lambda g, x: g * (ndtr(x) + x * exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi))),
+    x=lambda g, x: g * (0.5 * (1 + erf(x * ROOT_HALF)) + x * (exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi)))),
     sample=reals,
     name="gelu",
     **floats_for("GeluKernelImpl"),
 )
 def gaussian_gate(xp, x):
     """x times the normal distribution function of x."""
-    return x * xp.ndtr(x)
+    return 0.5 * x * (1 + xp.erf(x * ROOT_HALF))
 
 
 def _gelu_tanh_slope(g, x):
