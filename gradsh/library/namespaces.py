@@ -50,7 +50,8 @@ REGISTERED = {
     "torch": "torch", "torch.nn.functional": "F", "torch.linalg": "linalg", "torch.special": "special",
     "torch.autograd": "autograd", "torch.autograd.functional": "autograd.functional", "torch.cuda": "cuda",
     "torch.func": "func", "torch.random": "random", "torch.backends": "backends", "torch.version": "version",
-    "torch.utils.hooks": "utils.hooks",
+    "torch.utils.hooks": "utils.hooks", "torch.autograd.gradcheck": "autograd.gradcheck", "torch.autograd.graph": "autograd.graph",
+    "torch.autograd.grad_mode": "autograd.grad_mode",
 }  # fmt: skip
 
 # Other names of the same module.
