@@ -84,7 +84,7 @@ def _too_large() -> BaseException:
 
 
 def item_changer(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Callable[[Any], None]]:
-    """`x[i] **= v` as item(x, i)(v): x and i are evaluated once, and x[i] is read before v is evaluated, as Python does."""
+    """`x[i] **= v` as item(x, i)(v): x and i are evaluated once, and x[i] is read before v, as Python does."""
 
     def item(container: Any, index: Any) -> Callable[[Any], None]:
         old = container[index]

@@ -1,4 +1,4 @@
-"""Lark's LALR tables, terminals and tree-building options, turned into `Tables`; imported only by a run that builds them."""
+"""Lark's LALR tables, terminals and tree-building options turned into `Tables`, by a run that has to build them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def build_tables(grammar: str, mistakes: str) -> Tables:
         """A literal token is called what it looks like, everything else as in the grammar."""
         return sys.intern(str(literals.get(name, name)))
 
-    table: Any = parser.parser.parser._parse_table  # type: ignore[attr-defined]
+    table: Any = parser.parser.parser._parse_table
     numbers = {rule: number for number, rule in enumerate(parser.rules)}
     actions: list[dict[str, int]] = [{} for _ in range(max(table.states) + 1)]
     gotos: list[dict[str, int]] = [{} for _ in actions]
@@ -81,7 +81,7 @@ def _rule(rule: Rule) -> tuple[int, str, str | None, tuple[int | None, ...] | No
     for number, part in enumerate(rule.expansion):
         if options.empty_indices:
             keep += [None] * len(absent[number])
-        if options.keep_all_tokens or not (part.is_term and part.filter_out):
+        if options.keep_all_tokens or not (part.is_term and getattr(part, "filter_out", False)):
             joined = not part.is_term and part.name.startswith("_")
             keep.append(~number if joined else number)
     if options.empty_indices:

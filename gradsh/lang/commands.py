@@ -1,4 +1,4 @@
-"""What a program's `:` commands look like to whoever carries them out, and what that must answer before anything runs."""
+"""What a program's `:` commands look like to whoever carries them out, and what that must say before they run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Argument:
 
 
 class CommandCall:
-    """One command of a program. At run time `.command(number, values)` has a value for each of `arguments`, in order."""
+    """One command of a program. At run time `.command(number, values)` has a value for each of `arguments`."""
 
     __slots__ = ("arguments", "end", "name", "source", "start", "words")
 

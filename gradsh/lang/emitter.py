@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, stmt
     from collections.abc import Sequence
+    from typing import Any
 
     from gradsh.lang.commands import CommandCall, Resolver
     from gradsh.lang.form import Form, Statement
@@ -63,11 +64,11 @@ class Emitter:
 
     # ------------------------------------------------------------------------------------------------------ places
 
-    def at(self, form: Form) -> dict[str, int]:
+    def at(self, form: Form) -> dict[str, Any]:
         """The place of a form, as keyword arguments of a Python syntax node."""
         return self.between(form[0], form[1])
 
-    def between(self, start: int, end: int) -> dict[str, int]:
+    def between(self, start: int, end: int) -> dict[str, Any]:
         if self.low <= start and end < self.high:
             base, line = self.base, self.line
             return {"lineno": line, "col_offset": start - base, "end_lineno": line, "end_col_offset": end - base}
@@ -88,7 +89,7 @@ class Emitter:
 
     # ------------------------------------------------------------------------------------------------------- nodes
 
-    def helper(self, name: str, arguments: Sequence[expr], at: dict[str, int]) -> Call:
+    def helper(self, name: str, arguments: Sequence[expr], at: dict[str, Any]) -> Call:
         """A call of one of our own helpers; their names start with a dot, which no program can write."""
         return Call(Name(name, LOAD, **at), [*arguments], [], **at)
 
@@ -135,11 +136,11 @@ class Emitter:
                 body.append(made)
         return body or [Pass(**self.between(0, 0))]
 
-    def in_steps(self, steps: list[expr], last: expr, at: dict[str, int]) -> expr:
+    def in_steps(self, steps: list[expr], last: expr, at: dict[str, Any]) -> expr:
         """Evaluate `steps`, which leave their value in `.step`, then `last`: that is the value."""
         done = NamedExpr(Name(".step", STORE, **at), Constant(None, **at), **at)
         return Subscript(Tuple([*steps, last, done], LOAD, **at), Constant(-2, **at), LOAD, **at)
 
-    def step(self, value: expr, at: dict[str, int]) -> tuple[expr, expr]:
+    def step(self, value: expr, at: dict[str, Any]) -> tuple[expr, expr]:
         """A step that keeps `value`, and what reads it."""
         return NamedExpr(Name(".step", STORE, **at), value, **at), Name(".step", LOAD, **at)

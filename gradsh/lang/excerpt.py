@@ -34,7 +34,7 @@ def excerpt(marks: list[Mark], width: int, style: str) -> list[Segments]:
 
 
 def _marked(source: Source, number: int, marks: list[Mark], width: int, style: str) -> list[Segments]:
-    """One line of source, and below it the carets; the last mark's text stands beside them, the others' below, in place."""
+    """One line of source, and its carets; the last mark's text stands beside them, the others' below, in place."""
     line = source.lines[number - 1]
     gutter = f"{number:>5} | "
     blank = " " * (len(gutter) - 2) + "| "
@@ -106,7 +106,7 @@ def cell_width(text: str) -> int:
 
 
 def printable(text: str, newlines: bool = False) -> str:
-    """A text with what would disturb a terminal escaped: control characters, and marks that turn the direction of text."""
+    """A text with what would disturb a terminal escaped: control characters, marks that turn text around."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or (newlines and c == "\n") or c in "\u3000\xa0" else _escape(c) for c in text)

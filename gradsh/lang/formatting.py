@@ -9,17 +9,17 @@ from gradsh.lang.names import is_closed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 # The widest field and the most digits that a format may ask for.
 WIDEST = 100_000
-_CONVERT = {-1: lambda value: value, 115: str, 114: repr, 97: ascii}
+_CONVERT: dict[int, Callable[[Any], Any]] = {-1: lambda value: value, 115: str, 114: repr, 97: ascii}
 
 
 def format_value(value: Any, spec: str = "") -> str:
     """format(value, spec)"""
-    if isinstance(spec, str) and not is_harmless(spec):
+    if not is_harmless(spec):
         _check_width(spec)
     return format(value, spec)
 
@@ -45,8 +45,8 @@ def _formatted(text: str, values: Sequence[Any], names: Mapping[str, Any]) -> st
 
 
 def _filled(text: str, values: Sequence[Any], names: Mapping[str, Any], counter: list[int], depth: int) -> str:
-    """One level of replacement fields; formats may hold fields themselves, once. `counter`: automatic numbers, -1 off."""
-    from _string import formatter_parser
+    """One level of replacement fields, whose formats may hold fields. `counter`: the next automatic number, -1 off."""
+    from _string import formatter_parser  # type: ignore[import-not-found]  # as in the string module
 
     if depth < 0:
         raise ValueError("Max string recursion exceeded")
@@ -66,7 +66,7 @@ def _filled(text: str, values: Sequence[Any], names: Mapping[str, Any], counter:
 
 def _field(field: str, values: Sequence[Any], names: Mapping[str, Any], counter: list[int]) -> Any:
     """The value of `0`, `name`, or nothing (the next number), and of the `.attribute` and `[index]` after it."""
-    from _string import formatter_field_name_split
+    from _string import formatter_field_name_split  # as in the string module
 
     first, rest = formatter_field_name_split(field)
     if first == "":

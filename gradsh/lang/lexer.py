@@ -6,6 +6,8 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gradsh.lang.mishaps import Mishap
     from gradsh.lang.tables import Tables
 
@@ -36,7 +38,8 @@ class Lexer:
     """The tokens of a text, by the regular expressions of the grammar's terminals."""
 
     def __init__(self, tables: Tables) -> None:
-        self.match = re.compile(tables.pattern).match
+        # It matches anywhere, if only nothing.
+        self.match: Any = re.compile(tables.pattern).match
         self.kinds = tables.kinds
         self.soft = tables.soft
         self.words = {word: kind for word, kind in tables.words.items() if word not in tables.soft}
@@ -95,10 +98,7 @@ class _Run:
             kind = kinds[index]
             word = found[index]
             if kind == "NAME":
-                if self.command and not brackets:
-                    kind = self.command_word(word, end)
-                else:
-                    kind = words.get(word, "NAME")
+                kind = self.command_word(word, end) if self.command and not brackets else words.get(word, "NAME")
                 if kind == "NAME" and not word.isascii():
                     word = fold(word)
                     if not word.isidentifier() or not found[index].isidentifier():
@@ -268,15 +268,19 @@ class _Run:
         return word if tokens[-1][0] in _OPERAND_ENDS else "NAME"
 
     def command_operator(self, word: str, start: int, end: int) -> int:
-        """An operator outside brackets in a command: the end of it, or the start of a path such as `~/x` or `../x`."""
+        """An operator outside brackets in a command: its end, or the beginning of a path."""
         tokens = self.tokens
         if word == ";":
             self.command = False
-        elif word in ("~", ".", "..", "/") and (tokens[-1][0] not in _OPERAND_ENDS or self.named == len(tokens) - 1):
-            if re.compile(r"(?:~|\.\.?)?/").match(self.text, start):
-                return self.path(start)
+        elif self.begins_path(start):
+            return self.path(start)
         tokens.append(("CARET_POWER" if word == "^" and self.caret_power else word, start, end, word))
         return end
+
+    def begins_path(self, start: int) -> bool:
+        """Whether a bare path such as `~/x` or `../x` stands here, where an operand is due."""
+        due = self.tokens[-1][0] not in _OPERAND_ENDS or self.named == len(self.tokens) - 1
+        return due and self.text.startswith(("~/", "./", "../", "/"), start)
 
     def path(self, position: int) -> int:
         """A bare path at or after `position`; a quoted one is a string."""
@@ -399,6 +403,7 @@ def fold(name: str) -> str:
 
 
 def _width(white: str) -> tuple[int, int]:
-    """The width of indentation with tabs to the next multiple of eight, and with tabs as one; a form feed starts again."""
+    """The width of indentation with tabs to the next multiple of eight, and with tabs as one."""
+    # A form feed starts again.
     white = white.rpartition("\f")[2]
     return len(white.expandtabs(8)), len(white)

@@ -1,4 +1,4 @@
-"""Where in a program an exception came from: the expression, its operands with their values, and the calls that led there."""
+"""Where in a program an exception came from: the expression, its operands' values, and the calls that led there."""
 
 from __future__ import annotations
 
@@ -72,12 +72,8 @@ def is_internal(error: BaseException) -> bool:
     """Whether an exception is gradsh's own failure: raised in our Python code, and not on purpose."""
     if details_of(error) is not None or isinstance(error, RecursionError | MemoryError | KeyboardInterrupt):
         return False
-    last: TracebackType | None = None
-    for last in _frames(error.__traceback__):
-        pass
-    if last is None:
-        return False
-    filename = last.tb_frame.f_code.co_filename
+    frames = [*_frames(error.__traceback__)]
+    filename = frames[-1].tb_frame.f_code.co_filename if frames else ""
     return _is_ours(filename) and not filename.endswith(_TRANSPARENT)
 
 
@@ -118,9 +114,10 @@ def _statement(source: Source, line: int) -> Span | None:
     """The statement on a line, for a Python that was told to keep no columns."""
     found: Form | None = None
     for form in walk(source.forms):
-        if isinstance(form, Statement) and source.position(form.start)[0] <= line <= source.position(form.end)[0]:
-            if found is None or form.end - form.start <= found.end - found.start:
-                found = form
+        around = source.position(form.start)[0] <= line <= source.position(form.end)[0]
+        smaller = found is None or form.end - form.start <= found.end - found.start
+        if isinstance(form, Statement) and around and smaller:
+            found = form
     if found is None:
         return None
     span = source.span(found.start, found.end)
@@ -194,7 +191,7 @@ def _operands(form: Form) -> Iterator[Form]:
     elif isinstance(form, Comparison):
         yield from form.parts[::2]
     elif isinstance(form, Subscript):
-        yield from (form.value, form.index)
+        yield from (form.value, form.key)
     elif isinstance(form, CallForm):
         for argument in form.arguments or ():
             yield argument.value if isinstance(argument, Keyword | Starred | DoubleStarred) else argument

@@ -32,14 +32,14 @@ DELETED: Any = object()
 
 
 def allow(kind: type, names: Iterable[str] | None = None, settable: Iterable[str] = ()) -> None:
-    """Let programs read `names` (None: all public ones) from values of `kind` and its subclasses, and set `settable`."""
+    """Let programs read `names` (None: all public ones) of values of `kind` and its subclasses, and set `settable`."""
     chosen = public(kind) if names is None else names
     ALLOWED.setdefault(kind, set()).update(chosen, settable)
     SETTABLE.setdefault(kind, set()).update(settable)
 
 
 def policy(kind: type, reader: Reader, writer: Writer | None = None) -> None:
-    """Let `kind` answer for itself: reader(value, name); writer(value, name, new value or DELETED). AttributeError: no."""
+    """Let `kind` answer for itself: reader(value, name), writer(value, name, new value or DELETED)."""
     READERS[kind] = reader
     if writer is not None:
         WRITERS[kind] = writer
@@ -74,26 +74,25 @@ def _get(value: Any, name: str) -> Any:
         return _get_from_super(value, name)
     if issubclass(kind, type):
         return _get_from_class(value, name)
+    owner = _owner(kind.__mro__, name)
+    if owner is not None and name in REPLACED.get(owner, ()):
+        return MethodType(REPLACED[owner][name], value)
+    if owner is not None and _is_open(owner, name):
+        ALLOWED.setdefault(kind, set()).add(name)
+        return getattr(value, name)
     for base in kind.__mro__:
         if base in READERS:
             return READERS[base](value, name)
     if is_dunder(name) and not is_closed(name):
         return getattr(value, name)
-    owner = _owner(kind.__mro__, name)
-    if owner is None:
+    if owner is None and kind in OWN:
         # Its own attribute, or one that `__getattr__` makes.
-        if kind in OWN:
-            found = getattr(value, name)
-            ALLOWED[kind].add(name)
-            return found
-        if kind is FunctionType and _is_users(value):
-            return getattr(value, name)
-    elif name in REPLACED.get(owner, ()):
-        return MethodType(REPLACED[owner][name], value)
-    elif _is_open(owner, name):
-        ALLOWED.setdefault(kind, set()).add(name)
+        found = getattr(value, name)
+        ALLOWED[kind].add(name)
+        return found
+    if kind is FunctionType and owner is None and _is_users(value):
         return getattr(value, name)
-    raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'", name=name, obj=value)
+    raise _missing(value, f"'{kind.__name__}' object has no attribute '{name}'", name)
 
 
 def _get_from_class(kind: type, name: str) -> Any:
@@ -105,7 +104,7 @@ def _get_from_class(kind: type, name: str) -> Any:
             return REPLACED[owner][name]
         if _is_open(owner, name):
             return getattr(kind, name)
-    raise AttributeError(f"type object '{kind.__name__}' has no attribute '{name}'", name=name, obj=kind)
+    raise _missing(kind, f"type object '{kind.__name__}' has no attribute '{name}'", name)
 
 
 def _get_from_super(value: Any, name: str) -> Any:
@@ -115,7 +114,12 @@ def _get_from_super(value: Any, name: str) -> Any:
         return MethodType(REPLACED[owner][name], value.__self__)
     if name in METHODS or owner is None or _is_open(owner, name):
         return getattr(value, name)
-    raise AttributeError(f"'super' object has no attribute '{name}'", name=name, obj=value)
+    raise _missing(value, f"'super' object has no attribute '{name}'", name)
+
+
+def _missing(value: Any, message: str, name: str) -> AttributeError:
+    """Python's error for an attribute that is not there, which also holds the value: the nearest name comes from it."""
+    return AttributeError(message, name=name, obj=value)
 
 
 def _owner(order: tuple[type, ...], name: str) -> type | None:
@@ -141,7 +145,7 @@ def class_of(value: Any) -> Any:
 
 
 class Member:
-    """`a.b` where it is set, changed in place or deleted is `Member(a)["b"]`: Python then keeps the order of evaluation."""
+    """`a.b` where it is set, changed or deleted is `Member(a)["b"]`: Python then keeps the order of evaluation."""
 
     __slots__ = ("value",)
 
@@ -175,13 +179,15 @@ def put(value: Any, name: str, new: Any) -> None:
 
 
 def _may_put(value: Any, kind: type, name: str) -> bool:
+    if is_dunder(name) and name not in METHODS:
+        return kind is FunctionType and name in ("__name__", "__doc__") and _is_users(value)
     if kind in OWN:
         owner = _owner(kind.__mro__, name)
         return owner is None or owner is object or owner in OWN or _settable_by(owner, name)
     if issubclass(kind, type):
-        return value in OWN and name not in ("__name__", "__doc__", "__class__")
+        return value in OWN
     if kind is FunctionType:
-        return _is_users(value) and not is_dunder(name)
+        return _is_users(value)
     return any(name in SETTABLE.get(base, ()) for base in kind.__mro__)
 
 
@@ -198,7 +204,7 @@ def _read_only(value: Any, kind: type, name: str) -> BaseException:
     if issubclass(kind, type):
         return fault(TypeError, f"cannot set '{name}' attribute of immutable type '{value.__name__}'")
     if _owner(kind.__mro__, name) is None:
-        return AttributeError(f"'{kind.__name__}' object has no attribute '{name}'", name=name, obj=value)
+        return _missing(value, f"'{kind.__name__}' object has no attribute '{name}'", name)
     return fault(AttributeError, f"'{kind.__name__}' object attribute '{name}' is read-only")
 
 
@@ -300,12 +306,12 @@ def _allow_pythons_own() -> None:
     for name in ("format", "format_map"):
         ALLOWED[str].discard(name)
     # to_bytes and from_bytes take a length that nothing guards.
-    for kind in (int, bool):
-        allow(kind, [name for name in public(kind) if name not in ("to_bytes", "from_bytes")])
+    allow(int, [name for name in public(int) if name not in ("to_bytes", "from_bytes")])
     allow(type(None), ())
     allow(property, ("getter", "setter", "deleter"))
     allow(type(_ for _ in ()), ("send", "close", "throw"))
-    for view in ({}.keys(), {}.values(), {}.items()):
+    views: tuple[object, ...] = ({}.keys(), {}.values(), {}.items())
+    for view in views:
         allow(type(view), ("isdisjoint",) if hasattr(view, "isdisjoint") else ())
     allow(BaseException, ("args", "add_note"))
     allow(StopIteration, ("value",))

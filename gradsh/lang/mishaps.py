@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 # Characters that text brings along, by what they stand for.
 _MEANT = {
-    '"': "“”„‟″«»", "'": "‘’‚‛′`´", "-": "−–—‐‑", "*": "×⋅·∗", "/": "÷∕⁄", "<=": "≤", ">=": "≥", "!=": "≠", "->": "→",
-    ",": "、，", ".": "。", "**2": "²", "**3": "³", "not": "¬", "and": "∧", "or": "∨", "in": "∈", "sqrt": "√", "sum": "∑",
-    "inf": "∞",
+    '"': "“”„‟″«»", "'": "‘’‚‛′´", "-": "−–—‐‑", "*": "×⋅·∗", "/": "÷∕⁄", "<=": "≤", ">=": "≥", "!=": "≠",
+    "->": "→", ",": "、，", ".": "。", "**2": "²", "**3": "³", "not": "¬", "and": "∧", "or": "∨", "in": "∈",
+    "sqrt": "√", "sum": "∑", "inf": "∞",
 }  # fmt: skip
 _BASES = {"x": ("hexadecimal", "0123456789abcdef"), "o": ("octal", "01234567"), "b": ("binary", "01")}
 
 
 class Mishap:
-    """An error of kind `kind` between two offsets; `inside`: what more text could close ("string", "line"), if anything."""
+    """An error between two offsets; `inside`: what more text could close ("string", "line"), if anything."""
 
     __slots__ = ("end", "hint", "inside", "kind", "message", "start")
 

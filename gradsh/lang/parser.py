@@ -85,7 +85,8 @@ class _Rules(dict[int, "Rule"]):
         self.rows, self.forms = rows, forms
 
     def __missing__(self, action: int) -> Rule:
-        rule = self[action] = _prepared(*self.rows[~action], self.forms)
+        size, origin, name, keep = self.rows[~action]
+        rule = self[action] = _prepared(size, origin, name, keep, self.forms)
         return rule
 
 
@@ -101,8 +102,9 @@ class Parser:
     def parse(self, tokens: Iterable[Token]) -> Any:
         """What the start rule makes of `tokens`; `Unexpected` at the first token that cannot stand where it does."""
         actions, rules, chains = self.actions, self.rules, self.chains
-        new = tuple.__new__
-        states, values, starts = [self.start], [], [0]
+        new: Any = tuple.__new__
+        states, starts = [self.start], [0]
+        values: list[Any] = []
         state = self.start
         end = 0
         for number, (kind, begin, stop, text) in enumerate(tokens):
@@ -156,7 +158,7 @@ class Parser:
 
 
 def _kept(parts: list[Any], keep: tuple[int | None, ...]) -> list[Any]:
-    """The parts that a rule keeps, lists joined; a list that comes first is extended in place, which keeps repetition linear."""
+    """The parts that a rule keeps, lists joined; one that comes first is extended in place: repetition stays linear."""
     kept: list[Any] = []
     for number in keep:
         if number is None:

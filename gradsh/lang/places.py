@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gradsh.lang.form import Form
 from gradsh.lang.source import Span
 
 TYPE_CHECKING = False
@@ -10,11 +9,12 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
+    from gradsh.lang.form import Form
     from gradsh.lang.program import Program
 
 
 class Place:
-    """Where an instruction comes from: its span, the text of the expression, and the name it was assigned to, if any."""
+    """Where an instruction comes from: its span, its expression's text, and the name it was assigned to, if any."""
 
     __slots__ = ("span", "target")
 

@@ -33,10 +33,10 @@ _FRAMES, _STACK = 50_000, 256 << 20
 class Program:
     """A compiled text.
 
-    `shown[n]` and `commands[n]` are what `.show(value, n)` and `.command(n, values)` refer to, `statements[n]` the place
-    of the statement after `.statement(n)`. `free_names`: names that the program reads from its outermost scopes, with
-    the place where each is first read; `assigned`: names that it binds at module level. `warnings`: what Python's
-    compiler remarks (`"is" with a literal. Did you mean "=="?`), with the line.
+    `shown[n]` and `commands[n]` are what `.show(value, n)` and `.command(n, values)` refer to, `statements[n]` the
+    place of the statement after `.statement(n)`. `free_names`: names that the program reads from its outermost
+    scopes, with the place where each is first read; `assigned`: names that it binds at module level. `warnings`: what
+    Python's compiler remarks (`"is" with a literal. Did you mean "=="?`), with the line.
     """
 
     __slots__ = ("assigned", "code", "commands", "forms", "free_names", "shown", "source", "statements", "warnings")
@@ -53,7 +53,7 @@ class Program:
 
 
 def parse_program(source: Source, dialect: Dialect = "shell") -> tuple[Statement, ...]:
-    """The forms of a text's statements; a SyntaxError fault where it is wrong, `Incomplete` where it stops too early."""
+    """The forms of a text's statements; a SyntaxError fault where it is wrong, `Incomplete` where it stops early."""
     from gradsh.lang.parser import Unexpected
 
     lexer, parser = _language()

@@ -62,19 +62,19 @@ def syntax_error(source: Source, tokens: list[Token], unexpected: Unexpected, ta
     if kind == "$END":
         message = "expected 'except' or 'finally' block" if "except" in expected else "unexpected end of the program"
         return _incomplete(source, message, end, end, "block")
-    message, hint = _message(source, unexpected, tables)
+    message, help = _message(source, unexpected, tables)
     if kind == "_INDENT" and message == "invalid syntax":
-        return fault(IndentationError, "unexpected indent", hint=hint, span=source.span(start, start + 1))
+        return fault(IndentationError, "unexpected indent", hint=help, span=source.span(start, start + 1))
     if kind in ("_NEWLINE", "_DEDENT"):
         start = end
     if message == "invalid syntax" and _forgot_comma(tokens, unexpected.number):
         message = "invalid syntax. Perhaps you forgot a comma?"
-    return fault(SyntaxError, message, hint=hint, span=source.span(start, end))
+    return fault(SyntaxError, message, hint=help, span=source.span(start, end))
 
 
 def _message(source: Source, unexpected: Unexpected, tables: Tables) -> tuple[str, str | None]:
     """The row of mistakes.toml for this state and token, if one fits the text on both sides."""
-    kind, start, end, text = unexpected.token
+    kind, start, end, _ = unexpected.token
     at = end if kind in ("_NEWLINE", "_DEDENT") else start
     line_start = source.text.rfind("\n", 0, at) + 1
     before = source.text[line_start:at].rstrip()

@@ -24,7 +24,7 @@ SHIPPED = os.path.join(HERE, "tables.bin")
 class Tables:
     """What the lexer and the driver need.
 
-    `actions[state][token type]`: a state to go to (>= 0) or ~rule to reduce by; `gotos[state][rule]`: the state after it.
+    `actions[state][token type]`: a state to go to (>= 0) or ~rule to reduce by; `gotos[state][rule]`: the state then.
     `rules`: (size, origin, name, keep): how many symbols a rule takes, what it makes, the form of that, which parts it
     keeps (see build.py). `pattern` is the lexer's one regular expression and `kinds` the meaning of its groups, ""
     for operators; `contextual` are the patterns of tokens that can only stand in some places. `words` maps what looks
@@ -34,8 +34,8 @@ class Tables:
     """
 
     __slots__ = (
-        "actions", "anywhere", "contextual", "end", "gotos", "kinds", "messages", "mistakes", "pattern", "rules", "soft",
-        "start", "words",
+        "actions", "anywhere", "contextual", "end", "gotos", "kinds", "messages", "mistakes", "pattern", "rules",
+        "soft", "start", "words",
     )  # fmt: skip
 
     actions: list[dict[str, int]]
@@ -75,16 +75,19 @@ def load() -> Tables:
 
 
 def _sources() -> tuple[str, str]:
-    """The texts of the grammar and of the mistakes: in the package (a wheel) or beside it; empty where there are none."""
+    """The grammar and the mistakes, from the package (a wheel) or beside it; empty texts where there are none."""
     package = os.path.dirname(HERE)
     for folder in (os.path.join(package, "grammar"), os.path.join(os.path.dirname(package), "grammar")):
         try:
-            with open(os.path.join(folder, "gradsh.lark"), encoding="utf-8") as grammar:
-                with open(os.path.join(folder, "mistakes.toml"), encoding="utf-8") as mistakes:
-                    return grammar.read(), mistakes.read()
+            return _text(os.path.join(folder, "gradsh.lark")), _text(os.path.join(folder, "mistakes.toml"))
         except OSError:
             continue
     return "", ""
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def _key(sources: tuple[str, str]) -> str:

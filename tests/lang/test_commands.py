@@ -19,7 +19,12 @@ def calls(text: str, signatures: Any = None) -> list[CommandCall]:
 def shape(call: CommandCall) -> tuple[Any, ...]:
     """(name, first arguments, {word: arguments}, {key: text})"""
     words = {word: [argument.text for argument in call.clause(word)] for word in call.words}
-    return call.name, [argument.text for argument in call.first], words, {key: argument.text for key, argument in call.options.items()}
+    return (
+        call.name,
+        [argument.text for argument in call.first],
+        words,
+        {key: argument.text for key, argument in call.options.items()},
+    )
 
 
 @pytest.mark.parametrize(
@@ -28,7 +33,8 @@ def shape(call: CommandCall) -> tuple[Any, ...]:
         (":vars", "vars", [], {}, {}),
         (":backward z", "backward", ["z"], {}, {}),
         (":backward z with v retain=True", "backward", ["z"], {"with": ["v"]}, {"retain": "True"}),
-        (":backward z with [1, 2] retain=True create=x == 1", "backward", ["z"], {"with": ["[1, 2]"]}, {"retain": "True", "create": "x == 1"}),
+        (":backward z with [1, 2] retain=True create=x == 1", "backward", ["z"], {"with": ["[1, 2]"]},
+        {"retain": "True", "create": "x == 1"}),
         (":grad x, y", "grad", ["x", "y"], {}, {}),
         (":grad x of z with v", "grad", ["x"], {"of": ["z"], "with": ["v"]}, {}),
         (":grad of", "grad", ["of"], {}, {}),
@@ -62,7 +68,8 @@ def shape(call: CommandCall) -> tuple[Any, ...]:
         (":continue", "continue", [], {}, {}),
         (":break train", "break", ["train"], {}, {}),
         (":break 12", "break", ["12"], {}, {}),
-        (":fit (x - 1) ** 2 wrt x, y by 'lbfgs' for 100", "fit", ["(x - 1) ** 2"], {"wrt": ["x", "y"], "by": ["'lbfgs'"], "for": ["100"]}, {}),
+        (":fit (x - 1) ** 2 wrt x, y by 'lbfgs' for 100", "fit", ["(x - 1) ** 2"],
+        {"wrt": ["x", "y"], "by": ["'lbfgs'"], "for": ["100"]}, {}),
         (":time f(x, at=2)", "time", ["f(x, at=2)"], {}, {}),
         (":time [of for of in at]", "time", ["[of for of in at]"], {}, {}),
         (":time x if y else z", "time", ["x if y else z"], {}, {}),
@@ -76,7 +83,9 @@ def shape(call: CommandCall) -> tuple[Any, ...]:
         (":grad ~x", "grad", ["~x"], {}, {}),
     ],
 )  # fmt: skip
-def test_arguments(text: str, name: str, first: list[str], words: dict[str, list[str]], options: dict[str, str]) -> None:
+def test_arguments(
+    text: str, name: str, first: list[str], words: dict[str, list[str]], options: dict[str, str]
+) -> None:
     for line in (text, f"{text}\n", f"x = 1; {text}; y = 2"):
         if "#" not in line or line.startswith(":"):
             (call,) = calls(line)
@@ -95,7 +104,11 @@ def test_not_in_slices_annotations_and_lambdas() -> None:
 def test_spans_names_and_text() -> None:
     (call,) = calls("x = 1\n  \n:grad ab, x.y of zz\n")
     assert (call.text, call.span.line, call.span.column, call.span.end_column) == (":grad ab, x.y of zz", 3, 1, 20)
-    assert [(a.text, a.name, a.span.column, a.span.end_column) for a in call.arguments] == [("ab", "ab", 7, 9), ("x.y", None, 11, 14), ("zz", "zz", 18, 20)]
+    assert [(a.text, a.name, a.span.column, a.span.end_column) for a in call.arguments] == [
+        ("ab", "ab", 7, 9),
+        ("x.y", None, 11, 14),
+        ("zz", "zz", 18, 20),
+    ]
 
 
 class Signature:
@@ -112,7 +125,9 @@ def test_modes() -> None:
     given: list[tuple[int, tuple[Any, ...]]] = []
     names = {**builtin_names(), **runtime_names(), ".command": lambda number, values: given.append((number, values))}
     text = "x = 2\n:go x + 1, x + 2, x + undefined of x\nx = 5\n"
-    program = compile_program(Source.add("<test>", text), echo=False, signatures=lambda name: Signature("value", "thunk", "text", "value"))
+    program = compile_program(
+        Source.add("<test>", text), echo=False, signatures=lambda name: Signature("value", "thunk", "text", "value")
+    )
     exec(program.code, {"__builtins__": names})
     ((number, values),) = given
     assert number == 0
@@ -125,7 +140,10 @@ def test_modes() -> None:
 def test_values_where_nobody_says_otherwise() -> None:
     given: list[Any] = []
     names = {**builtin_names(), **runtime_names(), ".command": lambda number, values: given.append(values)}
-    exec(compile_program(Source.add("<test>", "x = 2\ndef f(y):\n    :go x, y to out/a key=[y]\nf(3)"), echo=False).code, {"__builtins__": names})
+    exec(
+        compile_program(Source.add("<test>", "x = 2\ndef f(y):\n    :go x, y to out/a key=[y]\nf(3)"), echo=False).code,
+        {"__builtins__": names},
+    )
     assert given == [(2, 3, "out/a", [3])]
 
 
@@ -149,7 +167,9 @@ def test_the_resolver_may_raise() -> None:
     assert details_of(caught.value) is not None
 
 
-@pytest.mark.parametrize("text", [":", ": 5", ":grad x of", ":grad x y z of", ":grad =", ":grad x,", ":a b c =", ":grad x to", ":grad to"])
+@pytest.mark.parametrize(
+    "text", [":", ": 5", ":grad x of", ":grad x y z of", ":grad =", ":grad x,", ":a b c =", ":grad x to", ":grad to"]
+)
 def test_wrong_or_bare(text: str) -> None:
     try:
         (call,) = calls(text)

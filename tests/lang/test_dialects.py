@@ -25,9 +25,12 @@ def value(expression: str, dialect: Any, before: str = "") -> Any:
 @pytest.mark.parametrize(
     ("expression", "shell", "torch"),
     [
-        ("2 ^ 3", 8, 1), ("2 ^ 3 ^ 2", 512, 3), ("-2 ^ 2", -4, -4), ("2 ^ -1", 0.5, -3), ("2 * 3 ^ 2", 18, 4), ("1 + 2 ^ 2", 5, 1), ("2 ^ 2 ** 3", 256, 10), ("2 ** 2 ^ 3", 256, 7),
-        ("5 & 2 ^ 1", 0, 1), ("1 | 2 ^ 1", 3, 3), ("True ^ False", True, True), ("True ^ True", False, False), ("{1, 2} ^ {2, 3}", {1, 3}, {1, 3}),
-        ("2.5 ^ 2", 6.25, None), ("2 ^ 0.5", 2**0.5, None), ("True ^ 2", 1, 3), ("{1} ^ set()", {1}, {1}), ("2 ** 3", 8, 8), ("-2 ^ 2 * 3", -12, -8),
+        ("2 ^ 3", 8, 1), ("2 ^ 3 ^ 2", 512, 3), ("-2 ^ 2", -4, -4), ("2 ^ -1", 0.5, -3), ("2 * 3 ^ 2", 18, 4),
+        ("1 + 2 ^ 2", 5, 1), ("2 ^ 2 ** 3", 256, 10), ("2 ** 2 ^ 3", 256, 7),
+        ("5 & 2 ^ 1", 0, 1), ("1 | 2 ^ 1", 3, 3), ("True ^ False", True, True), ("True ^ True", False, False),
+        ("{1, 2} ^ {2, 3}", {1, 3}, {1, 3}),
+        ("2.5 ^ 2", 6.25, None), ("2 ^ 0.5", 2**0.5, None), ("True ^ 2", 1, 3), ("{1} ^ set()", {1}, {1}),
+        ("2 ** 3", 8, 8), ("-2 ^ 2 * 3", -12, -8),
     ],
 )  # fmt: skip
 def test_caret(expression: str, shell: Any, torch: Any) -> None:
@@ -39,7 +42,14 @@ def test_caret(expression: str, shell: Any, torch: Any) -> None:
             value(expression, "torch")
 
 
-@pytest.mark.parametrize(("before", "shell", "torch"), [("x = 3\nx ^= 2", 9, 1), ("x = [3]\nx[0] ^= 2\nx = x[0]", 9, 1), ("class A: pass\nx = A()\nx.a = 3\nx.a ^= 2\nx = x.a", 9, 1)])
+@pytest.mark.parametrize(
+    ("before", "shell", "torch"),
+    [
+        ("x = 3\nx ^= 2", 9, 1),
+        ("x = [3]\nx[0] ^= 2\nx = x[0]", 9, 1),
+        ("class A: pass\nx = A()\nx.a = 3\nx.a ^= 2\nx = x.a", 9, 1),
+    ],
+)
 def test_caret_in_place(before: str, shell: int, torch: int) -> None:
     assert value("x", "shell", before) == shell
     assert value("x", "torch", before) == torch

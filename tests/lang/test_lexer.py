@@ -10,7 +10,9 @@ from gradsh.lang import tokens
 
 
 def types(text: str, tolerant: bool = True) -> list[str]:
-    return [f"{kind}" if kind in (word, "") or not word else f"{kind}:{word}" for kind, _, _, word in tokens(text, tolerant)]
+    return [
+        f"{kind}" if kind in (word, "") or not word else f"{kind}:{word}" for kind, _, _, word in tokens(text, tolerant)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -18,7 +20,8 @@ def types(text: str, tolerant: bool = True) -> list[str]:
     [
         ("x = 1", "NAME:x = NUMBER:1 _NEWLINE $END"),
         ("if x:\n  y\n", "if NAME:x : _NEWLINE _INDENT NAME:y _NEWLINE _DEDENT $END"),
-        ("f'a{b!r:>{c}}d'", "F_STRING_START:f' F_STRING_TEXT:a { NAME:b CONVERSION:!r : F_STRING_TEXT:> { NAME:c } } F_STRING_TEXT:d _F_STRING_END:' _NEWLINE $END"),
+        ("f'a{b!r:>{c}}d'",
+        "F_STRING_START:f' F_STRING_TEXT:a { NAME:b CONVERSION:!r : F_STRING_TEXT:> { NAME:c } } F_STRING_TEXT:d _F_STRING_END:' _NEWLINE $END"),
         ("f'{{}}'", "F_STRING_START:f' F_STRING_TEXT:{{}} _F_STRING_END:' _NEWLINE $END"),
         ("f'{x=}'", "F_STRING_START:f' { NAME:x = } _F_STRING_END:' _NEWLINE $END"),
         ("f'{x:=5}'", "F_STRING_START:f' { NAME:x : F_STRING_TEXT:=5 } _F_STRING_END:' _NEWLINE $END"),
@@ -72,7 +75,7 @@ def test_places(text: str) -> None:
         assert kind != "ERROR"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="xf1=+-*/()[]{}:;,.'\"\\ \n\t!?$%^&|<>of~#é²“", max_size=40))
 def test_any_text_is_read_to_its_end(text: str) -> None:
     for tolerant in (True, False):
@@ -80,6 +83,6 @@ def test_any_text_is_read_to_its_end(text: str) -> None:
         assert found[-1][0] == "$END" or (not tolerant and found[-1][0] == "ERROR")
         before = 0
         for kind, start, end, _ in found:
-            if kind not in ("_NEWLINE", "_INDENT", "_DEDENT", "$END"):
+            if kind not in ("_NEWLINE", "_INDENT", "_DEDENT", "$END") and (tolerant or kind != "ERROR"):
                 assert before <= start <= end <= len(text)
                 before = end

@@ -21,7 +21,13 @@ def value(expression: str, before: str = "", dialect: Any = "torch") -> Any:
 def test_flat_chains() -> None:
     assert value(" + ".join(["1"] * 50_000)) == 50_000
     assert value(" - ".join(["1"] * 10_001)) == -9_999
-    assert value("x" + ".up()" * 3_000, "class X:\n    n = 0\n    def up(self):\n        X.n += 1\n        return self\nx = X()") is not None
+    assert (
+        value(
+            "x" + ".up()" * 3_000,
+            "class X:\n    n = 0\n    def up(self):\n        X.n += 1\n        return self\nx = X()",
+        )
+        is not None
+    )
     assert value("x" + "[0]" * 1_000, "x = []\nx.append(x)") is not None
     assert value(" and ".join(["1"] * 20_000) + " < ".join(["", *map(str, range(2, 5_000))])) is True
 
@@ -32,7 +38,14 @@ def test_chains_keep_order_and_shape() -> None:
     assert value(" - ".join(f"f({n})" for n in range(1, 1001)), before) == 1 - sum(range(2, 1001))
     assert value("(seen, " + " - ".join(f"f({n})" for n in range(1000)) + ")[0]", before) == list(range(1000))
     inside = "def g(n):\n    return " + " + ".join(["n"] * 900) + "\nclass A:\n    x = " + " + ".join(["1"] * 900)
-    assert value("(g(2), A.x, [" + " + ".join(["i"] * 900) + " for i in range(2)], (lambda i: " + " * ".join(["i"] * 900) + ")(1))", inside) == (1800, 900, [0, 900], 1)
+    assert value(
+        "(g(2), A.x, ["
+        + " + ".join(["i"] * 900)
+        + " for i in range(2)], (lambda i: "
+        + " * ".join(["i"] * 900)
+        + ")(1))",
+        inside,
+    ) == (1800, 900, [0, 900], 1)
     for piece in ("yield " + " + ".join(["1"] * 500),):
         assert value("list(h())", f"def h():\n    {piece}\n    {piece}") == [500, 500]
 
@@ -69,8 +82,10 @@ def test_blocks_nest() -> None:
 @pytest.mark.parametrize(
     ("count", "opening", "inner", "closing"),
     [
-        (5_000, "(", "1", ")"), (5_000, "-", "1", ""), (3_000, "[", "1", "]"), (100_000, "(", "1", ")"), (100_000, "-", "1", ""), (100_000, "[", "1", "]"), (50_000, "lambda: ", "1", ""),
-        (30_000, "f(", "1", ")"), (20_000, "{1: ", "1", "}"), (10_000, "1 if 0 else ", "1", ""), (20_000, "[x for x in ", "y", "]"), (20_000, "f(x=", "1", ")"), (10_000, "f'{", "1", "}'"),
+        (5_000, "(", "1", ")"), (5_000, "-", "1", ""), (3_000, "[", "1", "]"), (100_000, "(", "1", ")"),
+        (100_000, "-", "1", ""), (100_000, "[", "1", "]"), (50_000, "lambda: ", "1", ""),
+        (30_000, "f(", "1", ")"), (20_000, "{1: ", "1", "}"), (10_000, "1 if 0 else ", "1", ""),
+        (20_000, "[x for x in ", "y", "]"), (20_000, "f(x=", "1", ")"), (10_000, "f'{", "1", "}'"),
     ],
 )  # fmt: skip
 def test_beyond_is_a_value_or_one_fault(count: int, opening: str, inner: str, closing: str) -> None:

@@ -30,7 +30,8 @@ def test_echo() -> None:
     text = "1 + 1\nx = 5\nx\n(x)\ndef f():\n    x\n    return 3\nf()\nfor i in range(2):\n    i * 2\nif x: x; None\nclass A:\n    x\nlambda: 5\nx, f\nx == 5\n"
     _, shown, _, _ = run(text)
     assert [(text, name) for _, text, name in shown] == [
-        ("1 + 1", None), ("x", "x"), ("x", "x"), ("f()", None), ("i * 2", None), ("i * 2", None), ("x", "x"), ("None", None), ("lambda: 5", None), ("x, f", None), ("x == 5", None),
+        ("1 + 1", None), ("x", "x"), ("x", "x"), ("f()", None), ("i * 2", None), ("i * 2", None), ("x", "x"),
+        ("None", None), ("lambda: 5", None), ("x, f", None), ("x == 5", None),
     ]  # fmt: skip
     assert [value for value, _, _ in shown][:7] == [2, 5, 5, 3, 0, 2, 5]
     assert not run(text, echo=False)[1]
@@ -46,7 +47,19 @@ def test_headings_are_not_echoed() -> None:
 def test_statements() -> None:
     text = '"""doc"""\nx = 1; y = 2\nif x:\n    z = 3\nelse:\n    z = 4\ndef f():\n    "doc"\n    return 5\nf()\n:a x\n'
     program = compile_program(Source("<test>", text), hooks=True)
-    assert [span.text.split("\n")[0] for span in program.statements] == ['"""doc"""', "x = 1", "y = 2", "if x:", "z = 3", "z = 4", "def f():", '"doc"', "return 5", "f()", ":a x"]
+    assert [span.text.split("\n")[0] for span in program.statements] == [
+        '"""doc"""',
+        "x = 1",
+        "y = 2",
+        "if x:",
+        "z = 3",
+        "z = 4",
+        "def f():",
+        '"doc"',
+        "return 5",
+        "f()",
+        ":a x",
+    ]
     program, _, passed, scope = run(text.replace(":a x\n", ""), hooks=True, echo=False)
     assert [program.statements[number].line for number in passed] == [2, 2, 3, 4, 7, 10, 9]
     assert scope["f"].__doc__ == "doc"
@@ -63,37 +76,102 @@ def test_names() -> None:
         ),
         echo=False,
     )  # fmt: skip
-    assert program.assigned == {"a", "d", "g", "h", "x", "y", "k", "v", "C", "i", "j", "l", "z1", "e2", "cc", "kk", "ff"} - {"ff"}
-    read = {"sin", "y", "r", "t", "w", "D", "x", "zeros", "n", "o", "E", "bb", "ee", "hh", "ii", "jj", "mm", "print", "nn", "oo", "qq"}
+    assert program.assigned == {
+        "a",
+        "d",
+        "g",
+        "h",
+        "x",
+        "y",
+        "k",
+        "v",
+        "C",
+        "i",
+        "j",
+        "l",
+        "z1",
+        "e2",
+        "cc",
+        "kk",
+        "ff",
+    } - {"ff"}
+    read = {
+        "sin",
+        "y",
+        "r",
+        "t",
+        "w",
+        "D",
+        "x",
+        "zeros",
+        "n",
+        "o",
+        "E",
+        "bb",
+        "ee",
+        "hh",
+        "ii",
+        "jj",
+        "mm",
+        "print",
+        "nn",
+        "oo",
+        "qq",
+    }
     assert set(program.free_names) == read
     assert (program.free_names["zeros"].line, program.free_names["zeros"].column) == (12, 25)
 
 
 def test_a_local_is_no_free_name() -> None:
-    program = compile_program(Source("<test>", "def f(relu):\n    conv = 1\n    return relu + conv + tanh\n"), echo=False)
+    program = compile_program(
+        Source("<test>", "def f(relu):\n    conv = 1\n    return relu + conv + tanh\n"), echo=False
+    )
     assert set(program.free_names) == {"tanh"}
 
 
 def test_fields_of_classes() -> None:
-    scope = run("from_typing = 1\nclass A:\n    a: int\n    b: 'str' = 'x'\n    c = 3\n    d: ClassVar[int] = 4\n    e: typing.ClassVar = 5\n    a: float\n    def f(self):\n        g: int = 1\nclass B:\n    x = 1\n")[3]
+    scope = run(
+        "from_typing = 1\nclass A:\n    a: int\n    b: 'str' = 'x'\n    c = 3\n    d: ClassVar[int] = 4\n    e: typing.ClassVar = 5\n    a: float\n    def f(self):\n        g: int = 1\nclass B:\n    x = 1\n"
+    )[3]
     assert scope["A"].__dict__[".fields"] == ("a", "b")
     assert ".fields" not in scope["B"].__dict__
 
 
 def test_imports() -> None:
     asked: list[Any] = []
-    names = {**builtin_names(), **runtime_names(), ".import": lambda *a: asked.append(a) or a[0], ".import_from": lambda *a: asked.append(a) or a[1]}
+    names = {
+        **builtin_names(),
+        **runtime_names(),
+        ".import": lambda *a: asked.append(a) or a[0],
+        ".import_from": lambda *a: asked.append(a) or a[1],
+    }
     scope: dict[str, Any] = {"__builtins__": names}
     text = "import torch.nn as nn, torch.optim, math\nfrom torch.nn import (functional as F, init,)\nfrom __future__ import annotations\ndef f():\n    import time\n    return time\n"
     exec(compile_program(Source.add("<test>", text)).code, scope)
-    assert asked == [("torch.nn", False), ("torch.optim", True), ("math", True), ("torch.nn", "functional"), ("torch.nn", "init"), ("__future__", "annotations")]
-    assert (scope["nn"], scope["torch"], scope["math"], scope["F"], scope["init"], scope["f"]()) == ("torch.nn", "torch.optim", "math", "functional", "init", "time")
+    assert asked == [
+        ("torch.nn", False),
+        ("torch.optim", True),
+        ("math", True),
+        ("torch.nn", "functional"),
+        ("torch.nn", "init"),
+        ("__future__", "annotations"),
+    ]
+    assert (scope["nn"], scope["torch"], scope["math"], scope["F"], scope["init"], scope["f"]()) == (
+        "torch.nn",
+        "torch.optim",
+        "math",
+        "functional",
+        "init",
+        "time",
+    )
 
 
 def test_remarks_of_pythons_compiler() -> None:
     program = compile_program(Source("<test>", "x = 1\nif x is 5:\n    assert (x, 'm')\n"))
     said = [(message.split(".")[0], span.line) for message, span in program.warnings]
-    assert ('"is" with a literal' in said[-1][0] or '"is" with' in said[-1][0]) or any('"is" with' in message for message, _ in said)
+    assert ('"is" with a literal' in said[-1][0] or '"is" with' in said[-1][0]) or any(
+        '"is" with' in message for message, _ in said
+    )
     assert sorted(line for _, line in said) == [2, 3]
 
 
@@ -107,14 +185,22 @@ def test_places_of_an_error() -> None:
 
 
 def test_skipped_lines() -> None:
-    source = Source("<test>", "%matplotlib inline\n!pip install x 'y\nx = 7 \\\n  % 4\ny = (x\n% 2)\nif x:\n    %time\n    z = 1\n")
+    source = Source(
+        "<test>", "%matplotlib inline\n!pip install x 'y\nx = 7 \\\n  % 4\ny = (x\n% 2)\nif x:\n    %time\n    z = 1\n"
+    )
     program = compile_program(source)
     assert program.assigned == {"x", "y", "z"}
-    assert [source.text[start:end] for start, end in source.skipped] == ["%matplotlib inline", "!pip install x 'y", "%time"]
+    assert [source.text[start:end] for start, end in source.skipped] == [
+        "%matplotlib inline",
+        "!pip install x 'y",
+        "%time",
+    ]
 
 
 def test_transcripts() -> None:
-    text = ">>> x = 1\n>>> for i in range(2):\n...     x + i\n... \n1\n2\n>>> x\n1\nTraceback (most recent call last):\n"
+    text = (
+        ">>> x = 1\n>>> for i in range(2):\n...     x + i\n... \n1\n2\n>>> x\n1\nTraceback (most recent call last):\n"
+    )
     _, shown, _, _ = run(text)
     assert [value for value, _, _ in shown] == [1, 2, 1]
     text = "In [1]: x = 2\n\nIn [2]: def f(a):\n   ...:     return a\n   ...: \n\nIn [10]: f(x)\nOut[10]: 2\n"

@@ -25,7 +25,9 @@ class Context:
         return ("softmax", "relu")
 
 
-def failure(text: str, name: str = "model.grad", given: dict[str, Any] | None = None, dialect: Any = "torch") -> BaseException:
+def failure(
+    text: str, name: str = "model.grad", given: dict[str, Any] | None = None, dialect: Any = "torch"
+) -> BaseException:
     """What a program raises, when it is compiled or run."""
     names = {**builtin_names(), **runtime_names(), **(given or {})}
     try:
@@ -224,9 +226,28 @@ def test_fields() -> None:
         "labels": [{"file": "model.grad", "line": 3, "column": 12, "end_line": 3, "end_column": 13, "text": "a int"}],
         "help": None,
         "notes": [],
-        "trace": [{"function": "f", "caller": None, "file": "model.grad", "line": 4, "column": 1, "end_line": 4, "end_column": 4}],
+        "trace": [
+            {
+                "function": "f",
+                "caller": None,
+                "file": "model.grad",
+                "line": 4,
+                "column": 1,
+                "end_line": 4,
+                "end_column": 4,
+            }
+        ],
     }
-    assert [style for line in report.lines() for _, style in line] == ["", "fault", "", "muted", "code", "muted", "fault", "muted"]
+    assert [style for line in report.lines() for _, style in line] == [
+        "",
+        "fault",
+        "",
+        "muted",
+        "code",
+        "muted",
+        "fault",
+        "muted",
+    ]
 
 
 def test_help_and_notes_of_a_fault() -> None:
@@ -251,13 +272,19 @@ def test_places_of_operations_become_notes() -> None:
     instruction = next(2 * k for k, place in enumerate(program.code.co_positions()) if place == (2, 2, 4, 9))
 
     def thing() -> None:
-        raise fault(RuntimeError, "no", sites=(("changed at {}", program.code, instruction), ("nowhere {}", None, 0), ("a fact", None, 0)))
+        raise fault(
+            RuntimeError,
+            "no",
+            sites=(("changed at {}", program.code, instruction), ("nowhere {}", None, 0), ("a fact", None, 0)),
+        )
 
     assert report_of(failure("thing()\n", given={"thing": thing})).notes == ["changed at 2:5", "a fact"]
 
 
 def test_a_fault_in_the_library_shows_the_users_call() -> None:
-    library = compile_program(Source.add("linear.grad", "def layer(x):\n    return x + 'a'\n", library=True), dialect="torch", echo=False)
+    library = compile_program(
+        Source.add("linear.grad", "def layer(x):\n    return x + 'a'\n", library=True), dialect="torch", echo=False
+    )
     scope: dict[str, Any] = {"__builtins__": {**builtin_names(), **runtime_names()}}
     exec(library.code, scope)
     assert plain("def f():\n    layer(1)\nf()\n", given={"layer": scope["layer"]}).split("\n")[0] == (
@@ -309,7 +336,9 @@ def test_excerpt_with_a_width_of_none() -> None:
 
 
 def test_an_exception_whose_text_fails() -> None:
-    assert "its message cannot be made" in plain("class B(Exception):\n    def __str__(self): return 1 / 0\nraise B()\n")
+    assert "its message cannot be made" in plain(
+        "class B(Exception):\n    def __str__(self): return 1 / 0\nraise B()\n"
+    )
 
 
 def test_warnings_have_the_same_form() -> None:
@@ -326,8 +355,18 @@ def test_without_columns() -> None:
         "p = compile_program(Source.add('a.grad', 'def f(a):\\n    if a:\\n        b = (1 +\\n             a)\\nf(\\'x\\')\\n'), echo=False)\n"
         "try:\n    exec(p.code, {'__builtins__': {**builtin_names(), **runtime_names()}})\nexcept TypeError as error:\n    print(report_of(error).plain())\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONNODEBUGRANGES": "1"}, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[:3] == ["a.grad:3:9: TypeError: unsupported operand type(s) for +: 'int' and 'str'", "    3 |         b = (1 +", "      |         ^^^^^^^^"]
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONNODEBUGRANGES": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[:3] == [
+        "a.grad:3:9: TypeError: unsupported operand type(s) for +: 'int' and 'str'",
+        "    3 |         b = (1 +",
+        "      |         ^^^^^^^^",
+    ]
 
 
 def test_values_of_operands_run_no_code() -> None:

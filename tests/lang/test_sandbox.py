@@ -17,10 +17,14 @@ from gradsh.lang.members import Type, get_attribute, has_attribute
 
 # Every node that gradsh emits; no Attribute, Import, Await or Match among them.
 ALLOWED = {
-    "Module", "Expr", "Assign", "AugAssign", "Delete", "Pass", "Break", "Continue", "Return", "Raise", "Assert", "Global", "Nonlocal",
-    "If", "While", "For", "Try", "ExceptHandler", "With", "withitem", "FunctionDef", "ClassDef", "Lambda", "arguments", "arg",
-    "BoolOp", "NamedExpr", "BinOp", "UnaryOp", "IfExp", "Dict", "Set", "ListComp", "SetComp", "DictComp", "GeneratorExp", "comprehension",
-    "Yield", "YieldFrom", "Compare", "Call", "keyword", "FormattedValue", "JoinedStr", "Constant", "Subscript", "Slice", "Starred",
+    "Module", "Expr", "Assign", "AugAssign", "Delete", "Pass", "Break", "Continue", "Return", "Raise", "Assert",
+    "Global", "Nonlocal",
+    "If", "While", "For", "Try", "ExceptHandler", "With", "withitem", "FunctionDef", "ClassDef", "Lambda", "arguments",
+    "arg",
+    "BoolOp", "NamedExpr", "BinOp", "UnaryOp", "IfExp", "Dict", "Set", "ListComp", "SetComp", "DictComp",
+    "GeneratorExp", "comprehension",
+    "Yield", "YieldFrom", "Compare", "Call", "keyword", "FormattedValue", "JoinedStr", "Constant", "Subscript",
+    "Slice", "Starred",
     "Name", "List", "Tuple", "Load", "Store", "Del", "And", "Or", "Not", "UAdd", "USub", "Invert",
     "Add", "Sub", "Mult", "Div", "FloorDiv", "Mod", "MatMult", "BitAnd", "BitOr", "BitXor", "RShift",
     "Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Is", "IsNot", "In", "NotIn",
@@ -55,13 +59,20 @@ def test_only_allowed_nodes(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "().__class__.__bases__", "x = (1).__class__.__mro__", "[].__class__.__base__.__subclasses__()", "f.__globals__", "f.__code__", "f.__closure__",
-        "f.__builtins__", "e.__traceback__", "e.__context__", "x.__dict__", "x.__dict__ = {}", "del x.__dict__", "x.__class__.__init_subclass__",
-        "x.__reduce__()", "x.__getattribute__('a')", "x.__module__", "x.__self__", "x.__func__", "x.__wrapped__", "x.__setattr__('a', 1)",
-        "__import__('os')", "__builtins__", "__loader__", "__spec__", "__file__", "__build_class__", "__debug__", "__class__",
-        "__builtins__ = {}", "def __getattr__(n): pass", "class A:\n    __slots__ = ()", "class A:\n    def __getattribute__(s, n): pass",
-        "class A:\n    def __del__(s): pass", "class A:\n    def __init_subclass__(c): pass", "class A:\n    def __class_getitem__(c, i): pass",
-        "class A:\n    __class__ = int", "lambda __x__: 1", "def f(__a__): pass", "for __x__ in y: pass", "with a as __x__: pass", "import a as __x__",
+        "().__class__.__bases__", "x = (1).__class__.__mro__", "[].__class__.__base__.__subclasses__()",
+        "f.__globals__", "f.__code__", "f.__closure__",
+        "f.__builtins__", "e.__traceback__", "e.__context__", "x.__dict__", "x.__dict__ = {}", "del x.__dict__",
+        "x.__class__.__init_subclass__",
+        "x.__reduce__()", "x.__getattribute__('a')", "x.__module__", "x.__self__", "x.__func__", "x.__wrapped__",
+        "x.__setattr__('a', 1)",
+        "__import__('os')", "__builtins__", "__loader__", "__spec__", "__file__", "__build_class__", "__debug__",
+        "__class__",
+        "__builtins__ = {}", "def __getattr__(n): pass", "class A:\n    __slots__ = ()",
+        "class A:\n    def __getattribute__(s, n): pass",
+        "class A:\n    def __del__(s): pass", "class A:\n    def __init_subclass__(c): pass",
+        "class A:\n    def __class_getitem__(c, i): pass",
+        "class A:\n    __class__ = int", "lambda __x__: 1", "def f(__a__): pass", "for __x__ in y: pass",
+        "with a as __x__: pass", "import a as __x__",
         "try:\n    pass\nexcept E as __e__:\n    pass", "(__x__ := 1)", "global __x__", "x.__ｄict__", "f'{x.__dict__}'",
     ],
 )  # fmt: skip
@@ -70,7 +81,16 @@ def test_closed_names_are_refused_when_compiling(text: str) -> None:
         compile_program(Source("<test>", text))
 
 
-@pytest.mark.parametrize("text", ["class A(B, C): pass", "class A(metaclass=M): pass", "class A(B, x=1): pass", "class A(*B): pass", "class A(**k): pass"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A(B, C): pass",
+        "class A(metaclass=M): pass",
+        "class A(B, x=1): pass",
+        "class A(*B): pass",
+        "class A(**k): pass",
+    ],
+)
 def test_class_headers(text: str) -> None:
     with pytest.raises(SyntaxError, match="a class takes"):
         compile_program(Source("<test>", text))
@@ -79,12 +99,18 @@ def test_class_headers(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "getattr(1, '__dict__')", "getattr(1, '__dict__', 5)", "setattr(type, '__x__', 1)", "'{0.__dict__}'.format(1)", "'{.__class__.__mro__}'.format(1)",
-        "str.format('{0.__globals__}', len)", "'{x.__self__}'.format_map({'x': len})", "getattr('', '__init_' + 'subclass__')",
-        "int.mro()", "type(1).mro", "(lambda: 0).__name__.nothing", "(x for x in [1]).gi_frame", "(x for x in [1]).gi_code",
-        "ValueError().with_traceback(None)", "print.__call__.nothing", "len.func", "(5).to_bytes(9, 'big')", "int.from_bytes",
-        "[].append.im_self", "{}.keys().mapping", "getattr(getattr, 'x')", "property(len).fget", "getattr(object(), 'x')",
-        "int.real = 5", "[].x = 1", "str.upper = 1", "len.x = 1", "(1).real = 2", "super.x = 1", "getattr.x = 1", "object.x = 1", "type.x = 1",
+        "getattr(1, '__dict__')", "getattr(1, '__dict__', 5)", "setattr(type, '__x__', 1)", "'{0.__dict__}'.format(1)",
+        "'{.__class__.__mro__}'.format(1)",
+        "str.format('{0.__globals__}', len)", "'{x.__self__}'.format_map({'x': len})",
+        "getattr('', '__init_' + 'subclass__')",
+        "int.mro()", "type(1).mro", "(lambda: 0).__name__.nothing", "(x for x in [1]).gi_frame",
+        "(x for x in [1]).gi_code",
+        "ValueError().with_traceback(None)", "print.__call__.nothing", "len.func", "(5).to_bytes(9, 'big')",
+        "int.from_bytes",
+        "[].append.im_self", "{}.keys().mapping", "getattr(getattr, 'x')", "property(len).fget",
+        "getattr(object(), 'x')",
+        "int.real = 5", "[].x = 1", "str.upper = 1", "len.x = 1", "(1).real = 2", "super.x = 1", "getattr.x = 1",
+        "object.x = 1", "type.x = 1",
     ],
 )  # fmt: skip
 def test_closed_when_running(text: str) -> None:
@@ -94,7 +120,8 @@ def test_closed_when_running(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["type('X', (), {})", "type(type(1))('X', (object,), {})", "class M(type): pass", "type(int)('X', (), {})", "class M(type(int)): pass", "type()", "type.__call__(1, 2, 3)"],
+    ["type('X', (), {})", "type(type(1))('X', (object,), {})", "class M(type): pass", "type(int)('X', (), {})",
+    "class M(type(int)): pass", "type()", "type.__call__(1, 2, 3)"],
 )  # fmt: skip
 def test_type_makes_no_classes(text: str) -> None:
     with pytest.raises(TypeError):
@@ -113,8 +140,10 @@ def test_type_is_of_use_otherwise() -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("2 ** 10_000_000", OverflowError), ("x = 10\nx **= 10 ** 7", OverflowError), ("x = [7]\nx[0] **= 10 ** 9", OverflowError), ("pow(3, 10 ** 9)", OverflowError),
-        ("1 << 10 ** 9", OverflowError), ("x = 1\nx <<= 10 ** 12", OverflowError), ("f'{1:{10 ** 9}}'", ValueError), ("'{:>{}}'.format(1, 10 ** 9)", ValueError),
+        ("2 ** 10_000_000", OverflowError), ("x = 10\nx **= 10 ** 7", OverflowError),
+        ("x = [7]\nx[0] **= 10 ** 9", OverflowError), ("pow(3, 10 ** 9)", OverflowError),
+        ("1 << 10 ** 9", OverflowError), ("x = 1\nx <<= 10 ** 12", OverflowError), ("f'{1:{10 ** 9}}'", ValueError),
+        ("'{:>{}}'.format(1, 10 ** 9)", ValueError),
         ("format(1.5, '.999999999f')", ValueError), ("f'{1.5:.1000000000f}'", ValueError),
     ],
 )  # fmt: skip
@@ -132,8 +161,19 @@ def test_large_literals() -> None:
 
 
 def test_powers_below_the_limit() -> None:
-    scope = run("a = 2 ** 900_000\nb = (-3) ** 3\nc = 0 ** 10 ** 9\nd = 1 ** 10 ** 9\ne = (-1) ** 10 ** 9\nf = 2.0 ** 3\ng = 2 ** -2\nh = pow(2, 10 ** 20, 7)")
-    assert (scope["a"].bit_length(), scope["b"], scope["c"], scope["d"], scope["e"], scope["f"], scope["g"], scope["h"]) == (900_001, -27, 0, 1, 1, 8.0, 0.25, pow(2, 10**20, 7))
+    scope = run(
+        "a = 2 ** 900_000\nb = (-3) ** 3\nc = 0 ** 10 ** 9\nd = 1 ** 10 ** 9\ne = (-1) ** 10 ** 9\nf = 2.0 ** 3\ng = 2 ** -2\nh = pow(2, 10 ** 20, 7)"
+    )
+    assert (
+        scope["a"].bit_length(),
+        scope["b"],
+        scope["c"],
+        scope["d"],
+        scope["e"],
+        scope["f"],
+        scope["g"],
+        scope["h"],
+    ) == (900_001, -27, 0, 1, 1, 8.0, 0.25, pow(2, 10**20, 7))
 
 
 def test_bare_except_lets_interrupts_pass() -> None:
@@ -153,7 +193,24 @@ def _stop() -> None:
 
 def test_no_way_to_base_exceptions() -> None:
     names = builtin_names()
-    for name in ("BaseException", "SystemExit", "GeneratorExit", "eval", "exec", "compile", "globals", "locals", "vars", "open", "input", "breakpoint", "__import__", "delattr", "memoryview", "exit"):
+    for name in (
+        "BaseException",
+        "SystemExit",
+        "GeneratorExit",
+        "eval",
+        "exec",
+        "compile",
+        "globals",
+        "locals",
+        "vars",
+        "open",
+        "input",
+        "breakpoint",
+        "__import__",
+        "delattr",
+        "memoryview",
+        "exit",
+    ):
         assert name not in names
     for value in names.values():
         assert not isinstance(value, type(sys))
@@ -172,7 +229,9 @@ def test_has_attribute_of_closed_names() -> None:
 
 
 def test_subclasses_of_pythons_types_keep_their_guards() -> None:
-    scope = run("class S(str):\n    def up(self): return self.upper()\ns = S('{0.real}')\na = s.up()\nb = s.format(3)\nc = super(S, s).format(4)")
+    scope = run(
+        "class S(str):\n    def up(self): return self.upper()\ns = S('{0.real}')\na = s.up()\nb = s.format(3)\nc = super(S, s).format(4)"
+    )
     assert (scope["a"], scope["b"], scope["c"]) == ("{0.REAL}", "3", "4")
     with pytest.raises(AttributeError):
         run("class S(str): pass\nS('{0.__dict__}').format(1)")

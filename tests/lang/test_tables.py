@@ -49,7 +49,13 @@ def test_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
 def test_stored_ones_are_those_of_the_grammar(built: tables.Tables) -> None:
     """States may be numbered otherwise in another process; what they are for is the same."""
     loaded = tables.load()
-    assert (len(loaded.actions), loaded.rules, loaded.pattern, loaded.kinds, loaded.words) == (len(built.actions), built.rules, built.pattern, built.kinds, built.words)
+    assert (len(loaded.actions), loaded.rules, loaded.pattern, loaded.kinds, loaded.words) == (
+        len(built.actions),
+        built.rules,
+        built.pattern,
+        built.kinds,
+        built.words,
+    )
     assert sorted(sorted(row) for row in loaded.actions) == sorted(sorted(row) for row in built.actions)
     assert loaded.messages == built.messages
 
@@ -79,7 +85,9 @@ def test_the_same_tree_as_larks_own_parser() -> None:
             return str(token)
 
     lark = Lark(GRAMMAR, parser="lalr", lexer=Tokens, start="program", maybe_placeholders=True)
-    Tokens.names = {terminal.pattern.value: terminal.name for terminal in lark.terminals if terminal.pattern.type == "str"}
+    Tokens.names = {
+        terminal.pattern.value: terminal.name for terminal in lark.terminals if terminal.pattern.type == "str"
+    }
     parser = Parser(tables.load(), {})
     for text in SNIPPETS.values():
         theirs = Tuples().transform(lark.parse(text + "\n"))
@@ -155,7 +163,12 @@ def test_the_file_of_a_wheel(tmp_path: Path) -> None:
     output = tmp_path / "tables.bin"
     subprocess.run([sys.executable, "-m", "gradsh.lang.tables", str(output)], check=True, cwd=ROOT)
     assert tables._read(str(output), tables._key((GRAMMAR, MISTAKES))) is not None
-    failed = subprocess.run([sys.executable, "-m", "gradsh.lang.tables", str(tmp_path / "none" / "x")], cwd=ROOT, capture_output=True, check=False)
+    failed = subprocess.run(
+        [sys.executable, "-m", "gradsh.lang.tables", str(tmp_path / "none" / "x")],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
     assert failed.returncode
 
 

@@ -16,8 +16,10 @@ from gradsh.lang.forms.imports import Import, ImportFrom
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 # Modules that use the language widely and that every Python has, and the programs that we keep.
-MODULES = ["_collections_abc", "argparse", "ast", "bisect", "calendar", "configparser", "contextlib", "copy", "csv", "dataclasses", "datetime",
-           "difflib", "enum", "fractions", "functools", "gettext", "heapq", "inspect", "ipaddress", "numbers", "operator", "optparse", "pprint",
+MODULES = ["_collections_abc", "argparse", "ast", "bisect", "calendar", "configparser", "contextlib", "copy", "csv",
+"dataclasses", "datetime",
+           "difflib", "enum", "fractions", "functools", "gettext", "heapq", "inspect", "ipaddress", "numbers",
+           "operator", "optparse", "pprint",
            "random", "statistics", "string", "symtable", "textwrap", "tokenize", "traceback"]  # fmt: skip
 FILES = [LIBRARY / f"{name}.py" for name in MODULES] + sorted((ROOT / "tests" / "conformance").rglob("*.py"))
 
@@ -38,7 +40,9 @@ def test_same_tree(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(forms) == len(wanted.body)
     lines = source.text.split("\n")
     for form, node in zip(forms, wanted.body):
-        if isinstance(form, Import | ImportFrom) or any(isinstance(n, ast.Import | ast.ImportFrom) for n in ast.walk(node)):
+        if isinstance(form, Import | ImportFrom) or any(
+            isinstance(n, ast.Import | ast.ImportFrom) for n in ast.walk(node)
+        ):
             continue
         try:
             made = emitted(source, (form,))

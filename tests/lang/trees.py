@@ -137,7 +137,10 @@ def described(node: Any, lines: list[str] | None = None, placed: bool = True) ->
         return repr(node)
     placed = placed and not isinstance(node, ast.JoinedStr)
     fields = [name for name in node._fields if name not in ("type_comment", "type_params", "kind")]
-    made: list[Any] = [type(node).__name__, *((name, described(getattr(node, name, None), lines, placed)) for name in fields)]
+    made: list[Any] = [
+        type(node).__name__,
+        *((name, described(getattr(node, name, None), lines, placed)) for name in fields),
+    ]
     if placed and hasattr(node, "lineno") and not isinstance(node, ast.GeneratorExp | ast.arg):
         start = _column(lines, node.lineno, node.col_offset)
         made.append((node.lineno, start, node.end_lineno, _column(lines, node.end_lineno, node.end_col_offset)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import _ast
 
 from gradsh.lang.emitter import LOAD
-from gradsh.lang.form import Form
+from gradsh.lang.form import Form, emitted
 from gradsh.lang.forms.operators import LeftDeep
 from gradsh.lang.names import check_attribute
 
@@ -50,7 +50,7 @@ class Call(LeftDeep):
 class Subscript(LeftDeep):
     kind = "subscript"
     value: Form
-    index: Form
+    key: Form
 
     def emit_on(self, operand: expr, out: Emitter) -> expr:
         return _ast.Subscript(operand, self.emit_index(out), LOAD, **out.at(self))
@@ -60,9 +60,9 @@ class Subscript(LeftDeep):
         return _ast.Subscript(self.value.emit(out), self.emit_index(out), context, **out.at(self))
 
     def emit_index(self, out: Emitter) -> expr:
-        index: expr = self.index.emit(out)
+        index: expr = self.key.emit(out)
         if type(index) is _ast.Starred:
-            return _ast.Tuple([index], LOAD, **out.at(self.index))
+            return _ast.Tuple([index], LOAD, **out.at(self.key))
         return index
 
 
@@ -73,7 +73,7 @@ class Slice(Form):
     stride: Form | None
 
     def emit(self, out: Emitter) -> expr:
-        parts = [part and part.emit(out) for part in self[2:]]
+        parts = [emitted(part, out) for part in self[2:]]
         return _ast.Slice(*parts, **out.at(self))
 
 

@@ -14,19 +14,21 @@ from gradsh.lang.forms.values import Name
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, stmt
+    from typing import Any
 
     from gradsh.lang.emitter import Emitter
+    from gradsh.lang.form import Rest
 
 
 class Operands(Form):
-    values: tuple[Form, ...]
+    values: Rest[Form]
 
 
 class WordClause(Form):
     """The word, then what follows it."""
 
     word: tuple[str]
-    values: tuple[Form, ...]
+    values: Rest[Form]
 
 
 class PathClause(Form):
@@ -48,7 +50,7 @@ class Option(Form):
 
 class Command(Statement):
     name: str
-    parts: tuple[Form | None, ...]
+    parts: Rest[Any]
 
     def emit(self, out: Emitter) -> stmt:
         at = out.at(self)

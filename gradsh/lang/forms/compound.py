@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from gradsh.lang.emitter import Emitter
 
-    Block = tuple[Form, ...]
+    Block = tuple[Statement, ...]
 
 
 class If(Statement):
@@ -115,10 +115,10 @@ class With(Statement):
         items = []
         for item in self.parenthesised(out) or self.items:
             value, name = (item.value, item.name) if type(item) is WithItem else (item, None)
-            items.append(_ast.withitem(value.emit(out), name and name.target(out, STORE)))
+            items.append(_ast.withitem(value.emit(out), None if name is None else name.target(out, STORE)))
         return _ast.With(items, out.block(self.body), **out.at(self))
 
-    def parenthesised(self, out: Emitter) -> Block:
+    def parenthesised(self, out: Emitter) -> tuple[Form, ...]:
         """`with (a, b):` has two items and not one tuple, as in Python."""
         value = self.items[0].value if type(self.items[0]) is WithItem and self.items[0].name is None else None
         return value.items if len(self.items) == 1 and type(value) is Tuple else ()

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import _ast
+import sys
 
 from gradsh.lang.emitter import STORE
-from gradsh.lang.form import Form, Statement
+from gradsh.lang.form import Form, Statement, emitted
 from gradsh.lang.forms.access import arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, stmt
+    from typing import Any
 
     from gradsh.lang.emitter import Emitter
+
+    Block = tuple[Statement, ...]
+
+
+# Pythons from 3.12 on have type parameters, and must be told that there are none.
+_NO_TYPE_PARAMETERS: dict[str, Any] = {"type_params": []} if sys.version_info >= (3, 12) else {}
 
 
 class TypedName(Form):
@@ -85,7 +93,7 @@ def parameters(given: tuple[Form, ...] | None, out: Emitter) -> _ast.arguments:
             double_star = _argument(item, out)
         elif starred is not None:
             keyword_only.append(_argument(item, out))
-            keyword_defaults.append(item.default and item.default.emit(out))
+            keyword_defaults.append(emitted(item.default, out))
         else:
             if item.default is not None:
                 defaults.append(item.default.emit(out))
@@ -129,7 +137,7 @@ class Function(Statement):
     name: str
     parameters: tuple[Form, ...] | None
     result: Form | None
-    body: tuple[Form, ...] | None
+    body: Block
 
     def emit(self, out: Emitter, decorators: tuple[Form, ...] = ()) -> stmt:
         before = [decorator.emit(out) for decorator in decorators]
@@ -140,7 +148,7 @@ class Function(Statement):
         out.definitions -= 1
         out.fields = fields
         name = out.bind(self.name, self)
-        return _ast.FunctionDef(name, made, body, before, None, None, type_params=[], **out.at(self))
+        return _ast.FunctionDef(name, made, body, before, None, None, **_NO_TYPE_PARAMETERS, **out.at(self))
 
 
 class Class(Statement):
@@ -149,26 +157,25 @@ class Class(Statement):
     has_block = True
     name: str
     arguments: tuple[Form, ...] | None
-    body: tuple[Form, ...] | None
+    body: Block
 
     def emit(self, out: Emitter, decorators: tuple[Form, ...] = ()) -> stmt:
         at = out.at(self)
         before = [decorator.emit(out) for decorator in decorators]
         bases, keywords = arguments(self.arguments, out)
-        if keywords:
-            raise out.error(self.arguments[-1], "a class takes no keywords, only a base")
-        if len(bases) > 1 or any(type(base) is _ast.Starred for base in bases):
-            raise out.error(self.arguments[-1], "a class takes at most one base")
+        if keywords or len(bases) > 1 or any(type(base) is _ast.Starred for base in bases):
+            last = (self.arguments or ())[-1]
+            raise out.error(last, f"a class takes {'no keywords, only a base' if keywords else 'at most one base'}")
         outer = out.fields, out.class_name
         out.fields, out.class_name = [], self.name
         out.definitions += 1
         body = out.block(self.body)
         out.definitions -= 1
         if out.fields:
-            names = _ast.Constant(tuple(out.fields), **at)
-            body.append(_ast.Assign([_ast.Name(".fields", STORE, **at)], names, **at))
+            names: Any = tuple(out.fields)
+            body.append(_ast.Assign([_ast.Name(".fields", STORE, **at)], _ast.Constant(names, **at), **at))
         out.fields, out.class_name = outer
-        return _ast.ClassDef(out.bind(self.name, self), bases, [], body, before, type_params=[], **at)
+        return _ast.ClassDef(out.bind(self.name, self), bases, [], body, before, **_NO_TYPE_PARAMETERS, **at)
 
 
 class Decorated(Statement):

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from _ast import expr, expr_context
 
     from gradsh.lang.emitter import Emitter
+    from gradsh.lang.form import Rest
 
 
 class Tuple(Form):
     kind = "tuple"
-    items: tuple[Form, ...]
+    items: Rest[Form]
 
     def emit(self, out: Emitter) -> expr:
         return _ast.Tuple([item.emit(out) for item in self.items], LOAD, **out.at(self))
@@ -31,7 +32,7 @@ class List(Form):
     """With shell defaults a list has arithmetic, which `.list` gives it."""
 
     kind = "list"
-    items: tuple[Form, ...]
+    items: Rest[Form]
 
     def emit(self, out: Emitter) -> expr:
         at = out.at(self)
@@ -45,7 +46,7 @@ class List(Form):
 
 class Set(Form):
     kind = "set display"
-    items: tuple[Form, ...]
+    items: Rest[Form]
 
     def emit(self, out: Emitter) -> expr:
         return _ast.Set([item.emit(out) for item in self.items], **out.at(self))
@@ -58,7 +59,7 @@ class Pair(Form):
 
 class Dict(Form):
     kind = "dict literal"
-    pairs: tuple[Form, ...]
+    pairs: Rest[Form]
 
     def emit(self, out: Emitter) -> expr:
         keys: list[expr | None] = []
@@ -72,7 +73,7 @@ class Dict(Form):
 class Clauses(Form):
     """The `for` and `if` parts of a comprehension."""
 
-    clauses: tuple[Form, ...]
+    clauses: Rest[Form]
 
 
 class ForClause(Form):

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from _ast import expr, stmt
 
     from gradsh.lang.emitter import Emitter
+    from gradsh.lang.form import Rest
 
 
 class DottedName(Form):
-    names: tuple[str, ...]
+    names: Rest[str]
 
 
 class Imported(Form):
@@ -26,13 +27,13 @@ class Imported(Form):
 class Import(Statement):
     """`import a.b` binds a, `import a.b as c` binds b: `.import("a.b", True)` is the first."""
 
-    modules: tuple[Imported, ...]
+    modules: Rest[Imported]
 
     def emit(self, out: Emitter) -> list[stmt]:
         made: list[stmt] = []
         for item in self.modules:
             path = item.module.names
-            arguments = [".".join(path), item.name is None]
+            arguments: list[str | bool] = [".".join(path), item.name is None]
             made.append(_bind(item.name or path[0], ".import", arguments, item, out))
         return made
 
@@ -44,7 +45,7 @@ class ImportedName(Form):
 
 class ImportFrom(Statement):
     module: DottedName
-    names: tuple[ImportedName, ...]
+    names: Rest[ImportedName]
 
     def emit(self, out: Emitter) -> list[stmt]:
         path = ".".join(self.module.names)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from _ast import expr
 
     from gradsh.lang.emitter import Emitter
+    from gradsh.lang.form import Rest
 
 BINARY = {
     "+": _ast.Add(), "-": _ast.Sub(), "*": _ast.Mult(), "/": _ast.Div(), "//": _ast.FloorDiv(), "%": _ast.Mod(),
@@ -21,8 +22,9 @@ BINARY = {
 GUARDED = {"**": "pow", "<<": "lshift"}
 _UNARY = {"-": _ast.USub(), "+": _ast.UAdd(), "~": _ast.Invert()}
 _COMPARATORS = {
-    ("<",): _ast.Lt(), (">",): _ast.Gt(), ("==",): _ast.Eq(), (">=",): _ast.GtE(), ("<=",): _ast.LtE(), ("!=",): _ast.NotEq(),
-    ("in",): _ast.In(), ("not", "in"): _ast.NotIn(), ("is",): _ast.Is(), ("is", "not"): _ast.IsNot(),
+    ("<",): _ast.Lt(), (">",): _ast.Gt(), ("==",): _ast.Eq(), (">=",): _ast.GtE(), ("<=",): _ast.LtE(),
+    ("!=",): _ast.NotEq(), ("in",): _ast.In(), ("not", "in"): _ast.NotIn(),
+    ("is",): _ast.Is(), ("is", "not"): _ast.IsNot(),
 }  # fmt: skip
 _AND, _OR, _NOT = _ast.And(), _ast.Or(), _ast.Not()
 
@@ -105,14 +107,14 @@ class Not(Form):
 
 
 class And(Form):
-    operands: tuple[Form, ...]
+    operands: Rest[Form]
 
     def emit(self, out: Emitter) -> expr:
         return _ast.BoolOp(_AND, [operand.emit(out) for operand in self.operands], **out.at(self))
 
 
 class Or(Form):
-    operands: tuple[Form, ...]
+    operands: Rest[Form]
 
     def emit(self, out: Emitter) -> expr:
         return _ast.BoolOp(_OR, [operand.emit(out) for operand in self.operands], **out.at(self))
@@ -122,7 +124,7 @@ class Comparison(Form):
     """Operands and the comparators between them, in turn."""
 
     kind = "comparison"
-    parts: tuple[Form, ...]
+    parts: Rest[Form]
 
     def emit(self, out: Emitter) -> expr:
         first, *others = [operand.emit(out) for operand in self.parts[::2]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import _ast
 
 from gradsh.lang.emitter import LOAD, STORE, Shown
-from gradsh.lang.form import Form, Statement
+from gradsh.lang.form import Form, Statement, emitted
 from gradsh.lang.forms.access import Attribute, Slice, Subscript
 from gradsh.lang.forms.displays import List, Tuple
 from gradsh.lang.forms.operators import BINARY, GUARDED
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from _ast import expr, stmt
 
     from gradsh.lang.emitter import Emitter
+    from gradsh.lang.form import Rest
 
 DELETE = _ast.Del()
 # What an `=` after it may have been meant to compare.
@@ -57,18 +58,18 @@ class ExpressionStatement(Statement):
 class Assign(Statement):
     """Targets, and last the value."""
 
-    parts: tuple[Form, ...]
+    parts: Rest[Form]
 
     def emit(self, out: Emitter) -> stmt:
         *targets, value = self.parts
         first = targets[0]
-        if len(targets) == 1 and first.kind in _COMPARABLE:
-            raise out.error(first, f"cannot assign to {first.kind} here. Maybe you meant '==' instead of '='?")
+        if len(targets) == 1 and first.described() in _COMPARABLE:
+            raise out.error(first, f"cannot assign to {first.described()} here. Maybe you meant '==' instead of '='?")
         return _ast.Assign([target.target(out, STORE) for target in targets], value.emit(out), **out.at(self))
 
 
 class Augmented(Statement):
-    """`a += b` and its like. What has a guard is `a = .ipow(a, b)`, or for an item a call that evaluates a's parts once."""
+    """`a += b`. What has a guard is `a = .ipow(a, b)`, or for an item a call that evaluates its parts once."""
 
     place: Form
     operator: str
@@ -78,7 +79,7 @@ class Augmented(Statement):
         place, operator, at = self.place, self.operator[:-1], out.at(self)
         kind = type(place)
         if kind is not Name and kind is not Attribute and kind is not Subscript:
-            raise out.error(place, f"'{place.kind}' is an illegal expression for augmented assignment")
+            raise out.error(place, f"'{place.described()}' is an illegal expression for augmented assignment")
         helper = "caret" if operator == "^" and out.shell else GUARDED.get(operator)
         if helper is None:
             return _ast.AugAssign(place.target(out, STORE), BINARY[operator], self.value.emit(out), **at)
@@ -102,7 +103,7 @@ class Augmented(Statement):
 
 
 class Annotated(Statement):
-    """`x: T = value`; what is annotated is not evaluated, and in a class the names are kept in order, for @dataclass."""
+    """`x: T = value`; T is not evaluated, and in a class the names are kept in order, for @dataclass."""
 
     place: Form
     annotation: Form
@@ -112,18 +113,19 @@ class Annotated(Statement):
         place = self.place
         if type(place) not in (Name, Attribute, Subscript):
             if type(place) in (Tuple, List):
-                raise out.error(place, f"only single target (not {place.kind}) can be annotated")
+                raise out.error(place, f"only single target (not {place.described()}) can be annotated")
             raise out.error(place, "illegal target for annotation")
-        if out.fields is not None and type(place) is Name and not self.is_class_variable(out):
-            if place.name not in out.fields:
-                out.fields.append(place.name)
+        if out.fields is not None and self.is_field(out):
+            out.fields.append(place.name)
         if self.value is None:
             return []
         return _ast.Assign([place.target(out, STORE)], self.value.emit(out), **out.at(self))
 
-    def is_class_variable(self, out: Emitter) -> bool:
+    def is_field(self, out: Emitter) -> bool:
+        """Whether this names a field of instances for the first time."""
         text = out.source.text[self.annotation.start : self.annotation.end]
-        return text.split("[")[0].rpartition(".")[2] == "ClassVar"
+        of_class = text.partition("[")[0].rpartition(".")[2] == "ClassVar"
+        return type(self.place) is Name and not of_class and self.place.name not in (out.fields or ())
 
 
 class Delete(Statement):
@@ -153,7 +155,7 @@ class Return(Statement):
     value: Form | None
 
     def emit(self, out: Emitter) -> stmt:
-        return _ast.Return(self.value and self.value.emit(out), **out.at(self))
+        return _ast.Return(emitted(self.value, out), **out.at(self))
 
 
 class Raise(Statement):
@@ -161,7 +163,7 @@ class Raise(Statement):
     cause: Form | None
 
     def emit(self, out: Emitter) -> stmt:
-        return _ast.Raise(self.error and self.error.emit(out), self.cause and self.cause.emit(out), **out.at(self))
+        return _ast.Raise(emitted(self.error, out), emitted(self.cause, out), **out.at(self))
 
 
 class Assert(Statement):
@@ -169,18 +171,18 @@ class Assert(Statement):
     message: Form | None
 
     def emit(self, out: Emitter) -> stmt:
-        return _ast.Assert(self.test.emit(out), self.message and self.message.emit(out), **out.at(self))
+        return _ast.Assert(self.test.emit(out), emitted(self.message, out), **out.at(self))
 
 
 class Global(Statement):
-    names: tuple[str, ...]
+    names: Rest[str]
 
     def emit(self, out: Emitter) -> stmt:
         return _ast.Global([out.bind_global(name, self) for name in self.names], **out.at(self))
 
 
 class Nonlocal(Statement):
-    names: tuple[str, ...]
+    names: Rest[str]
 
     def emit(self, out: Emitter) -> stmt:
         return _ast.Nonlocal([out.name(name, self) for name in self.names], **out.at(self))
@@ -191,7 +193,7 @@ class Yielded(Form):
     value: Form | None
 
     def emit(self, out: Emitter) -> expr:
-        return _ast.Yield(self.value and self.value.emit(out), **out.at(self))
+        return _ast.Yield(emitted(self.value, out), **out.at(self))
 
 
 class YieldedFrom(Form):

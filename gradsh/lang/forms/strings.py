@@ -10,23 +10,25 @@ from gradsh.lang.form import Form
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr
+    from typing import Any
 
     from gradsh.lang.emitter import Emitter
+    from gradsh.lang.form import Rest
 
 _CONVERSIONS = {"s": 115, "r": 114, "a": 97}
 _SIMPLE = {
-    "\n": "", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
+    "\n": "", "\\": "\\", "'": "'", '"': '"',
+    "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
 }  # fmt: skip
 _DIGITS = {"x": 2, "u": 4, "U": 8}
 
 
 class Strings(Form):
-    """One or more strings side by side."""
+    """One or more strings side by side: the texts of plain ones, and FStrings."""
 
-    parts: tuple[str | FString, ...]
+    parts: Rest[Any]
 
-    @property
-    def kind(self) -> str:
+    def described(self) -> str:
         return "f-string expression" if self.has_fields() else "literal"
 
     def has_fields(self) -> bool:
@@ -50,7 +52,7 @@ class FString(Form):
     """Its opening (prefix and quote), then texts and fields."""
 
     opening: str
-    parts: tuple[str | Field, ...]
+    parts: Rest[Any]
 
     def emit_into(self, values: list[expr], out: Emitter) -> None:
         raw = "r" in self.opening.lower()
@@ -84,10 +86,10 @@ class Field(Form):
             if not self.conversion and not self.format:
                 conversion = _CONVERSIONS["r"]
         value = self.value.emit(out)
-        spec: list[expr] = []
+        spec: list[Any] = []
         if self.format:
             self.format.emit_into(spec, raw, out)
-        if not all(type(part) is _ast.Constant and is_harmless(part.value) for part in spec):
+        if not all(type(part) is _ast.Constant and is_harmless(str(part.value)) for part in spec):
             # What is asked for is only known when it runs: `.format` looks at it first.
             arguments = (value, _ast.Constant(conversion, **at), _ast.JoinedStr(spec, **at))
             value, conversion, spec = out.helper(".format", arguments, at), -1, []
@@ -103,7 +105,7 @@ class Field(Form):
 
 
 class FieldFormat(Form):
-    parts: tuple[str | Field, ...]
+    parts: Rest[Any]
 
     def emit_into(self, values: list[expr], raw: bool, out: Emitter) -> None:
         at = out.at(self)
@@ -172,9 +174,10 @@ def _named(name: str, form: Form, out: Emitter) -> str:
         raise out.error(form, f"unknown Unicode character name: {name}") from None
 
 
-def _add_text(values: list[expr], text: str, at: dict[str, int]) -> None:
+def _add_text(values: list[Any], text: str, at: dict[str, Any]) -> None:
     """Text beside text is one piece."""
-    if values and type(values[-1]) is _ast.Constant:
-        values[-1].value += text
+    last: Any = values[-1] if values else None
+    if type(last) is _ast.Constant:
+        last.value = str(last.value) + text
     elif text:
         values.append(_ast.Constant(text, **at))

@@ -74,8 +74,7 @@ class Number(Form):
 class Constant(Form):
     text: str
 
-    @property
-    def kind(self) -> str:
+    def described(self) -> str:
         return "ellipsis" if self.text == "..." else self.text
 
     def emit(self, out: Emitter) -> expr:
@@ -87,5 +86,5 @@ def _integer(digits: str) -> int:
     if len(digits) <= 4000:
         return int(digits)
     half = len(digits) // 2
-    return _integer(digits[:half]) * 10 ** (len(digits) - half) + _integer(digits[half:])
-
+    power: int = 10 ** (len(digits) - half)
+    return _integer(digits[:half]) * power + _integer(digits[half:])
