@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from gradsh.engine.op import linear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
 from gradsh.ops.contraction import product_over
+from gradsh.ops.diagonals import diagonal_view
 from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
-from gradsh.ops.samples import Sample, reals
 from gradsh.ops.shape import reshape
 from gradsh.ops.transposing import permuted
 
@@ -50,7 +49,7 @@ def _diagonal(x, names):
         while names.count(label) > 1:
             first = names.index(label)
             second = names.index(label, first + 1)
-            x = diagonal_part(x, first=first, second=second)
+            x = diagonal_view(x, offset=0, dim1=first, dim2=second)
             names = names[:first] + names[first + 1 : second] + names[second + 1 :] + label
     return x, names
 
@@ -94,31 +93,6 @@ def _cheapest(terms, sizes, out_labels):
                 if best is None or cost < best:
                     best, chosen = cost, (i, j)
     return chosen
-
-
-@linear(
-    x=lambda g, x_shape, first, second: diagonal_placed(g, size=x_shape, first=first, second=second),
-    sample=Sample(reals(3, 2, 3), first=0, second=2),
-    at=(),
-    grad_fn="DiagonalBackward0",
-)
-def diagonal_part(xp, x, *, first, second):
-    """The numbers whose places along two dimensions are equal, as the last dimension."""
-    return xp.diagonal(x, 0, first, second).copy()
-
-
-@linear(
-    x=lambda g, first, second: diagonal_part(g, first=first, second=second),
-    sample=Sample(reals(2, 3), size=(3, 2, 3), first=0, second=2),
-    at=(),
-    grad_fn="DiagonalBackwardBackward0",
-)
-def diagonal_placed(xp, x, *, size, first, second):
-    """Zeros with the last dimension of x where the places along two dimensions are equal."""
-    out = xp.zeros(size, x.dtype)
-    lanes = xp.arange(size[first])
-    xp.moveaxis(out, (first, second), (0, 1))[lanes, lanes] = xp.moveaxis(x, -1, 0)
-    return out
 
 
 # ---- reading the equation

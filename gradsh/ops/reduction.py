@@ -43,7 +43,7 @@ def unreduced(g, shape, axes, keepdim):
     at=(),
     grad_fn="ExpandBackward0",
 )
-def spread(xp, x, *, size, axes, keepdim):
+def repeat_over(xp, x, *, size, axes, keepdim):
     """What was reduced over `axes` repeated along them: the transpose of a sum."""
     x = xp.asarray(x)
     out = xp.empty(size, x.dtype)
@@ -61,7 +61,7 @@ def sum_all(xp, x):
 
 
 @linear(
-    x=lambda g, x_shape, axes, keepdim: spread(g, size=x_shape, axes=axes, keepdim=keepdim),
+    x=lambda g, x_shape, axes, keepdim: repeat_over(g, size=x_shape, axes=axes, keepdim=keepdim),
     sample=[Sample(reals(2, 3, 4), axes=(0, 2), keepdim=False), Sample(reals(2, 3), axes=(1,), keepdim=True)],
     at=(),
     grad_fn="SumBackward1",
@@ -92,7 +92,7 @@ def mean_all(xp, x):
 
 
 @linear(
-    x=lambda g, x_shape, axes, keepdim: spread(
+    x=lambda g, x_shape, axes, keepdim: repeat_over(
         g / max(reduced_count(x_shape, axes), 1), size=x_shape, axes=axes, keepdim=keepdim
     ),
     sample=[Sample(reals(2, 3, 4), axes=(0, 2), keepdim=False), Sample(reals(2, 3), axes=(1,), keepdim=True)],
@@ -128,7 +128,7 @@ def _no_mean(input):
 
 @general(
     x=lambda g, x, x_shape, axes, keepdim: (
-        spread(g, size=x_shape, axes=axes, keepdim=keepdim) * not_nan(x)
+        repeat_over(g, size=x_shape, axes=axes, keepdim=keepdim) * not_nan(x)
     ),
     sample=[Sample(reals(2, 3, 4), axes=(0, 2), keepdim=False), Sample(reals(2, 3), axes=(1,), keepdim=True)],
     at=(),

@@ -9,7 +9,7 @@ from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.choice import where
 from gradsh.ops.dimensions import axes_of, reduced_count
-from gradsh.ops.reduction import mean_over, spread, total, unreduced
+from gradsh.ops.reduction import mean_over, repeat_over, total, unreduced
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
 
@@ -51,7 +51,7 @@ def _with_mean(own, g, x_shape, axes, keepdim):
     if second is None:
         return found
     count = max(reduced_count(x_shape, axes), 1)
-    means = spread(second / count, size=x_shape, axes=axes, keepdim=keepdim)
+    means = repeat_over(second / count, size=x_shape, axes=axes, keepdim=keepdim)
     return means if found is None else found + means
 
 
