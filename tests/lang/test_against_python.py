@@ -1,7 +1,6 @@
 """Programs without tensors print under PyTorch's defaults what Python prints."""
 
 from __future__ import annotations
-
 import __future__
 
 import contextlib

@@ -93,7 +93,20 @@ def test_arguments(
 
 
 def test_wherever_a_simple_statement_may_stand() -> None:
-    text = "if a: :one\nfor i in b:\n    :two x; :three\n    x[1:2]\ndef f():\n    :four\n    return lambda: 1\nclass A: :five\nwhile c: x = 1; :six\ntry:\n    :seven\nfinally: :eight\n"
+    text = """\
+if a: :one
+for i in b:
+    :two x; :three
+    x[1:2]
+def f():
+    :four
+    return lambda: 1
+class A: :five
+while c: x = 1; :six
+try:
+    :seven
+finally: :eight
+"""
     assert [call.name for call in calls(text)] == ["one", "two", "three", "four", "five", "six", "seven", "eight"]
 
 
@@ -176,4 +189,4 @@ def test_wrong_or_bare(text: str) -> None:
     except SyntaxError:
         return
     # A word that nothing follows is for the command's signature to refuse.
-    assert text.split()[-1] in (*call.words, call.arguments[-1].text)
+    assert text.rsplit(maxsplit=1)[-1] in (*call.words, call.arguments[-1].text)

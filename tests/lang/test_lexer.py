@@ -21,7 +21,8 @@ def types(text: str, tolerant: bool = True) -> list[str]:
         ("x = 1", "NAME:x = NUMBER:1 _NEWLINE $END"),
         ("if x:\n  y\n", "if NAME:x : _NEWLINE _INDENT NAME:y _NEWLINE _DEDENT $END"),
         ("f'a{b!r:>{c}}d'",
-        "F_STRING_START:f' F_STRING_TEXT:a { NAME:b CONVERSION:!r : F_STRING_TEXT:> { NAME:c } } F_STRING_TEXT:d _F_STRING_END:' _NEWLINE $END"),
+        "F_STRING_START:f' F_STRING_TEXT:a { NAME:b CONVERSION:!r : F_STRING_TEXT:> { NAME:c } } F_STRING_TEXT:d"
+        " _F_STRING_END:' _NEWLINE $END"),
         ("f'{{}}'", "F_STRING_START:f' F_STRING_TEXT:{{}} _F_STRING_END:' _NEWLINE $END"),
         ("f'{x=}'", "F_STRING_START:f' { NAME:x = } _F_STRING_END:' _NEWLINE $END"),
         ("f'{x:=5}'", "F_STRING_START:f' { NAME:x : F_STRING_TEXT:=5 } _F_STRING_END:' _NEWLINE $END"),

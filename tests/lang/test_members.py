@@ -10,6 +10,8 @@ import pytest
 
 from gradsh.lang import Source, builtin_names, compile_program, members, runtime_names
 
+TABLES: list[dict[Any, Any]] = [members.ALLOWED, members.SETTABLE, members.READERS, members.WRITERS]
+
 
 class Thing:
     """A type of the library: some of it is for programs."""
@@ -34,7 +36,7 @@ class Space:
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    before = [dict(table) for table in (members.ALLOWED, members.SETTABLE, members.READERS, members.WRITERS)]
+    before = [dict(table) for table in TABLES]
     members.allow(Thing, ("shown", "method", "value"), settable=("value",))
 
     def read(space: Space, name: str) -> Any:
@@ -50,9 +52,9 @@ def registered() -> Iterator[None]:
 
     members.policy(Space, read, write)
     yield
-    for table, old in zip((members.ALLOWED, members.SETTABLE, members.READERS, members.WRITERS), before):
+    for table, old in zip(TABLES, before):
         table.clear()
-        table.update(old)  # type: ignore[arg-type]
+        table.update(old)
 
 
 def run(text: str) -> dict[str, Any]:
@@ -64,7 +66,10 @@ def run(text: str) -> dict[str, Any]:
 
 def test_a_list_of_names() -> None:
     scope = run(
-        "a, b, c = thing.shown, thing.method(), Thing.shown\nthing.value += 5\nd = thing.value, hasattr(thing, 'hidden'), dir(thing)"
+        """\
+a, b, c = thing.shown, thing.method(), Thing.shown
+thing.value += 5
+d = thing.value, hasattr(thing, 'hidden'), dir(thing)"""
     )
     assert (scope["a"], scope["b"], scope["c"], scope["d"]) == (
         1,
@@ -89,7 +94,13 @@ def test_a_list_of_names() -> None:
 
 def test_a_reader_and_a_writer() -> None:
     scope = run(
-        "a = space.one\nspace.two = 2\nspace.one += 5\nb = space.two + space.one\ndel space.two\nc = hasattr(space, 'two')"
+        """\
+a = space.one
+space.two = 2
+space.one += 5
+b = space.two + space.one
+del space.two
+c = hasattr(space, 'two')"""
     )
     assert (scope["a"], scope["b"], scope["c"]) == (1, 8, False)
     with pytest.raises(AttributeError, match="no three"):
@@ -98,8 +109,15 @@ def test_a_reader_and_a_writer() -> None:
 
 def test_classes_of_programs_on_types_of_the_library() -> None:
     scope = run(
-        "class T(Thing):\n    hidden = 5\n    def _private(self): return 'own'\n    def call(self): return super().method() + self._private()\n"
-        "t = T()\nt.anything = 3\nt.value = 4\na = t.shown, t.hidden, t.call(), t.anything, t.value, T.hidden"
+        """\
+class T(Thing):
+    hidden = 5
+    def _private(self): return 'own'
+    def call(self): return super().method() + self._private()
+t = T()
+t.anything = 3
+t.value = 4
+a = t.shown, t.hidden, t.call(), t.anything, t.value, T.hidden"""
     )
     assert scope["a"] == (1, 5, "methodown", 3, 4, 5)
     for text in ("t.hidden", "t._private", "super(T, t).hidden", "T.hidden", "t.hidden = 1", "getattr(t, 'hidden')"):
@@ -114,7 +132,17 @@ def test_the_readers_of_a_base_come_after_the_programs_own() -> None:
 
 def test_deleting_and_missing_attributes() -> None:
     scope = run(
-        "class A: pass\na = A()\na.x = 1\nb = a.x\ndel a.x\nc = hasattr(a, 'x')\nd = getattr(a, 'x', 'none')\nA.y = 2\ne = a.y\ndel A.y"
+        """\
+class A: pass
+a = A()
+a.x = 1
+b = a.x
+del a.x
+c = hasattr(a, 'x')
+d = getattr(a, 'x', 'none')
+A.y = 2
+e = a.y
+del A.y"""
     )
     assert (scope["b"], scope["c"], scope["d"], scope["e"]) == (1, False, "none", 2)
     with pytest.raises(AttributeError, match="'A' object has no attribute 'x'") as caught:

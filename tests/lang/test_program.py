@@ -27,7 +27,24 @@ def run(text: str, name: str = "<test>", **options: Any) -> tuple[Any, list[Any]
 
 
 def test_echo() -> None:
-    text = "1 + 1\nx = 5\nx\n(x)\ndef f():\n    x\n    return 3\nf()\nfor i in range(2):\n    i * 2\nif x: x; None\nclass A:\n    x\nlambda: 5\nx, f\nx == 5\n"
+    text = """\
+1 + 1
+x = 5
+x
+(x)
+def f():
+    x
+    return 3
+f()
+for i in range(2):
+    i * 2
+if x: x; None
+class A:
+    x
+lambda: 5
+x, f
+x == 5
+"""
     _, shown, _, _ = run(text)
     assert [(text, name) for _, text, name in shown] == [
         ("1 + 1", None), ("x", "x"), ("x", "x"), ("f()", None), ("i * 2", None), ("i * 2", None), ("x", "x"),
@@ -70,9 +87,32 @@ def test_names() -> None:
     program = compile_program(
         Source(
             "<test>",
-            "import a.b, c as d\nfrom e import f as g, h\nx = sin(y)\ny += 1\ndef k(p, q=r):\n    s = p + t\n    u = s\n    global v\n    v = w\n"
-            "class C(D):\n    e1 = x\n    def m(self): return zeros, self.attribute\nfor i, (j, *l) in n: pass\nwith o as z1: pass\ntry: pass\nexcept E as e2: pass\n"
-            "[aa for aa in bb]\n(cc := 1)\nlambda dd: dd + ee\ndel ff\nx.gg = hh\nx[ii] = jj\nkk: ll = mm\nprint(f'{nn:{oo}}', pp=qq)\n",
+            """\
+import a.b, c as d
+from e import f as g, h
+x = sin(y)
+y += 1
+def k(p, q=r):
+    s = p + t
+    u = s
+    global v
+    v = w
+class C(D):
+    e1 = x
+    def m(self): return zeros, self.attribute
+for i, (j, *l) in n: pass
+with o as z1: pass
+try: pass
+except E as e2: pass
+[aa for aa in bb]
+(cc := 1)
+lambda dd: dd + ee
+del ff
+x.gg = hh
+x[ii] = jj
+kk: ll = mm
+print(f'{nn:{oo}}', pp=qq)
+""",
         ),
         echo=False,
     )  # fmt: skip
@@ -131,39 +171,54 @@ def test_a_local_is_no_free_name() -> None:
 
 def test_fields_of_classes() -> None:
     scope = run(
-        "from_typing = 1\nclass A:\n    a: int\n    b: 'str' = 'x'\n    c = 3\n    d: ClassVar[int] = 4\n    e: typing.ClassVar = 5\n    a: float\n    def f(self):\n        g: int = 1\nclass B:\n    x = 1\n"
+        """\
+from_typing = 1
+class A:
+    a: int
+    b: 'str' = 'x'
+    c = 3
+    d: ClassVar[int] = 4
+    e: typing.ClassVar = 5
+    a: float
+    def f(self):
+        g: int = 1
+class B:
+    x = 1
+"""
     )[3]
     assert scope["A"].__dict__[".fields"] == ("a", "b")
     assert ".fields" not in scope["B"].__dict__
 
 
+IMPORTS = """\
+import torch.nn as nn, torch.optim, math
+from torch.nn import (functional as F, init,)
+from __future__ import annotations
+def f():
+    import time
+    return time
+"""
+
+
 def test_imports() -> None:
-    asked: list[Any] = []
-    names = {
-        **builtin_names(),
-        **runtime_names(),
-        ".import": lambda *a: asked.append(a) or a[0],
-        ".import_from": lambda *a: asked.append(a) or a[1],
-    }
+    asked: list[tuple[Any, ...]] = []
+
+    def imported(path: str, top: bool) -> str:
+        asked.append((path, top))
+        return path
+
+    def imported_from(path: str, name: str) -> str:
+        asked.append((path, name))
+        return name
+
+    names = {**builtin_names(), **runtime_names(), ".import": imported, ".import_from": imported_from}
     scope: dict[str, Any] = {"__builtins__": names}
-    text = "import torch.nn as nn, torch.optim, math\nfrom torch.nn import (functional as F, init,)\nfrom __future__ import annotations\ndef f():\n    import time\n    return time\n"
-    exec(compile_program(Source.add("<test>", text)).code, scope)
-    assert asked == [
-        ("torch.nn", False),
-        ("torch.optim", True),
-        ("math", True),
-        ("torch.nn", "functional"),
-        ("torch.nn", "init"),
-        ("__future__", "annotations"),
-    ]
-    assert (scope["nn"], scope["torch"], scope["math"], scope["F"], scope["init"], scope["f"]()) == (
-        "torch.nn",
-        "torch.optim",
-        "math",
-        "functional",
-        "init",
-        "time",
-    )
+    exec(compile_program(Source.add("<test>", IMPORTS)).code, scope)
+    assert asked[:3] == [("torch.nn", False), ("torch.optim", True), ("math", True)]
+    assert asked[3:] == [("torch.nn", "functional"), ("torch.nn", "init"), ("__future__", "annotations")]
+    bound = [scope[name] for name in ("nn", "torch", "math", "F", "init")]
+    assert bound == ["torch.nn", "torch.optim", "math", "functional", "init"]
+    assert scope["f"]() == "time"
 
 
 def test_remarks_of_pythons_compiler() -> None:

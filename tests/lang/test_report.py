@@ -44,7 +44,16 @@ def plain(text: str, **options: Any) -> str:
 
 REPORTS = {
     "operands": (
-        "class N:\n    def __init__(self): self.w = 'abc'\n    def forward(self, x):\n        h = x @ self.w\n        return h\ndef train(n):\n    return n.forward([1])\ntrain(N())\n",
+        """\
+class N:
+    def __init__(self): self.w = 'abc'
+    def forward(self, x):
+        h = x @ self.w
+        return h
+def train(n):
+    return n.forward([1])
+train(N())
+""",
         """\
 model.grad:4:13: TypeError: unsupported operand type(s) for @: 'list' and 'str'
     4 |         h = x @ self.w
@@ -255,7 +264,13 @@ def test_help_and_notes_of_a_fault() -> None:
         raise fault(RuntimeError, "no", hint="x.float()", notes=("a fact", "another"))
 
     assert plain("thing()\n", given={"thing": thing}) == (
-        "model.grad:1:1: RuntimeError: no\n    1 | thing()\n      | ^^^^^^^\nnote: a fact\nnote: another\nhelp: x.float()"
+        """\
+model.grad:1:1: RuntimeError: no
+    1 | thing()
+      | ^^^^^^^
+note: a fact
+note: another
+help: x.float()"""
     )
 
 
@@ -263,7 +278,13 @@ def test_labels_of_a_fault_on_other_lines() -> None:
     source = Source("a.grad", "x = 1\ny = 2\nz = x @ y\n")
     labels = [(source.span(16, 17), "left"), (source.span(20, 21), "right"), (source.span(0, 1), "made here")]
     assert Report("RuntimeError", "no", source.span(16, 21), labels).plain() == (
-        "a.grad:3:5: RuntimeError: no\n    1 | x = 1\n      | ^ made here\n    3 | z = x @ y\n      |     ^   ^ right\n      |     left"
+        """\
+a.grad:3:5: RuntimeError: no
+    1 | x = 1
+      | ^ made here
+    3 | z = x @ y
+      |     ^   ^ right
+      |     left"""
     )
 
 
@@ -350,11 +371,16 @@ def test_warnings_have_the_same_form() -> None:
 
 def test_without_columns() -> None:
     """A Python that was told to keep no columns: the statement."""
-    code = (
-        "from gradsh.lang import *\nfrom gradsh.lang.report import report_of\n"
-        "p = compile_program(Source.add('a.grad', 'def f(a):\\n    if a:\\n        b = (1 +\\n             a)\\nf(\\'x\\')\\n'), echo=False)\n"
-        "try:\n    exec(p.code, {'__builtins__': {**builtin_names(), **runtime_names()}})\nexcept TypeError as error:\n    print(report_of(error).plain())\n"
-    )
+    code = """\
+from gradsh.lang import *
+from gradsh.lang.report import report_of
+text = 'def f(a):\\n    if a:\\n        b = (1 +\\n             a)\\nf(\\'x\\')\\n'
+p = compile_program(Source.add('a.grad', text), echo=False)
+try:
+    exec(p.code, {'__builtins__': {**builtin_names(), **runtime_names()}})
+except TypeError as error:
+    print(report_of(error).plain())
+"""
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONNODEBUGRANGES": "1"},
@@ -370,7 +396,16 @@ def test_without_columns() -> None:
 
 
 def test_values_of_operands_run_no_code() -> None:
-    text = "ran = []\nclass A:\n    @property\n    def p(self):\n        ran.append(1)\n        return 'text'\na = A()\n5 + a.p\n"
+    text = """\
+ran = []
+class A:
+    @property
+    def p(self):
+        ran.append(1)
+        return 'text'
+a = A()
+5 + a.p
+"""
     error = failure(text)
     frame = locate(error).frame
     assert frame is not None

@@ -33,7 +33,14 @@ ALLOWED = {
 HELPERS = set(runtime_names()) | {".import", ".import_from", ".show", ".command", ".statement", ".step", ".fields"}
 MORE = [
     "import torch, torch.nn as nn\nfrom torch import optim as o, nn\nfrom torch.nn import (functional as F, init)",
-    ":backward z with v retain=True\n:graph z from x to out/g.svg depth=3\nx ^ 2\nx ^= 3\n[1, [2]]\nx[1:2] **= 3\nx.y <<= 2",
+    """\
+:backward z with v retain=True
+:graph z from x to out/g.svg depth=3
+x ^ 2
+x ^= 3
+[1, [2]]
+x[1:2] **= 3
+x.y <<= 2""",
     "+".join(["x"] * 1000),
 ]
 
@@ -73,7 +80,8 @@ def test_only_allowed_nodes(text: str) -> None:
         "class A:\n    def __class_getitem__(c, i): pass",
         "class A:\n    __class__ = int", "lambda __x__: 1", "def f(__a__): pass", "for __x__ in y: pass",
         "with a as __x__: pass", "import a as __x__",
-        "try:\n    pass\nexcept E as __e__:\n    pass", "(__x__ := 1)", "global __x__", "x.__ｄict__", "f'{x.__dict__}'",
+        "try:\n    pass\nexcept E as __e__:\n    pass", "(__x__ := 1)", "global __x__", "x.__ｄict__",
+        "f'{x.__dict__}'",
     ],
 )  # fmt: skip
 def test_closed_names_are_refused_when_compiling(text: str) -> None:
@@ -162,7 +170,15 @@ def test_large_literals() -> None:
 
 def test_powers_below_the_limit() -> None:
     scope = run(
-        "a = 2 ** 900_000\nb = (-3) ** 3\nc = 0 ** 10 ** 9\nd = 1 ** 10 ** 9\ne = (-1) ** 10 ** 9\nf = 2.0 ** 3\ng = 2 ** -2\nh = pow(2, 10 ** 20, 7)"
+        """\
+a = 2 ** 900_000
+b = (-3) ** 3
+c = 0 ** 10 ** 9
+d = 1 ** 10 ** 9
+e = (-1) ** 10 ** 9
+f = 2.0 ** 3
+g = 2 ** -2
+h = pow(2, 10 ** 20, 7)"""
     )
     assert (
         scope["a"].bit_length(),
@@ -230,7 +246,13 @@ def test_has_attribute_of_closed_names() -> None:
 
 def test_subclasses_of_pythons_types_keep_their_guards() -> None:
     scope = run(
-        "class S(str):\n    def up(self): return self.upper()\ns = S('{0.real}')\na = s.up()\nb = s.format(3)\nc = super(S, s).format(4)"
+        """\
+class S(str):
+    def up(self): return self.upper()
+s = S('{0.real}')
+a = s.up()
+b = s.format(3)
+c = super(S, s).format(4)"""
     )
     assert (scope["a"], scope["b"], scope["c"]) == ("{0.REAL}", "3", "4")
     with pytest.raises(AttributeError):

@@ -1,4 +1,4 @@
-"""What wrong and unfinished texts are told: the rows of mistakes.toml, Python's messages, positions, and what goes on."""
+"""What wrong and unfinished texts are told: the rows of mistakes.toml, Python's messages, places, and what goes on."""
 
 from __future__ import annotations
 

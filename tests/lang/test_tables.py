@@ -1,4 +1,4 @@
-"""The tables: built from the grammar without a conflict, stored, found again, and driven as Lark itself would drive them."""
+"""The tables: built from the grammar without a conflict, stored, found again, and driven as Lark itself does."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from gradsh.lang.lexer import Lexer
 from gradsh.lang.parser import Parser
 
 GRAMMAR = (ROOT / "grammar" / "gradsh.lark").read_text(encoding="utf-8")
+COMPILE = "from gradsh.lang import Source, compile_program; program = compile_program(Source('<test>', 'x = 1'))"
 MISTAKES = (ROOT / "grammar" / "mistakes.toml").read_text(encoding="utf-8")
 
 
@@ -125,7 +126,12 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "SHIPPED", str(tmp_path / "none"))
     made: list[int] = []
     real = tables.build
-    monkeypatch.setattr(tables, "build", lambda *texts: made.append(1) or real(*texts))
+
+    def counted(grammar: str, mistakes: str) -> tables.Tables:
+        made.append(1)
+        return real(grammar, mistakes)
+
+    monkeypatch.setattr(tables, "build", counted)
     tables.load()
     (file,) = (tmp_path / "cache" / "gradsh").iterdir()
     tables.load()
@@ -154,7 +160,7 @@ def test_another_grammar_gets_its_own_tables(tmp_path: Path, monkeypatch: pytest
 def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
     for home in (tmp_path / "missing" / "deeper", Path(os.devnull)):
         environment = {**os.environ, "XDG_CACHE_HOME": str(home), "HOME": str(home)}
-        code = "from gradsh.lang import Source, compile_program; print(compile_program(Source('<test>', 'x = 1')).assigned)"
+        code = f"{COMPILE}; print(program.assigned)"
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
         assert (done.stdout, done.stderr) == ("{'x'}\n", "")
 
@@ -173,7 +179,7 @@ def test_the_file_of_a_wheel(tmp_path: Path) -> None:
 
 
 def test_no_run_but_the_building_one_imports_lark() -> None:
-    code = "import sys; from gradsh.lang import Source, compile_program; compile_program(Source('<test>', 'x = 1')); print(*sorted(sys.modules))"
+    code = f"{COMPILE}; import sys; print(*sorted(sys.modules))"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     assert not {"lark", "ast", "inspect", "dataclasses", "tomllib", "difflib", "threading", "unicodedata"} & set(loaded)

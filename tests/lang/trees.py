@@ -32,7 +32,7 @@ def emitted(source: Source, statements: tuple[Any, ...], shell: bool = False) ->
 class Restored(ast.NodeTransformer):
     """Undoes what gradsh emits in place of attributes, guarded operators and bare `except`."""
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
+    def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name == ".get":
@@ -41,34 +41,34 @@ class Restored(ast.NodeTransformer):
             return place(node, ast.BinOp(node.args[0], POWERS[name](), node.args[1]))
         return node
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
         value = node.value
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == ".member":
             return place(node, ast.Attribute(value.args[0], constant(node.slice), node.ctx))
         return node
 
-    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> Any:
         self.generic_visit(node)
         value = node.value
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == ".format":
             return ast.FormattedValue(value.args[0], constant(value.args[1]), value.args[2])
         return node
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+    def visit_Assign(self, node: ast.Assign) -> Any:
         self.generic_visit(node)
         value = node.value
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in IN_PLACE:
-            target = node.targets[0]
+            target: Any = node.targets[0]
             return place(node, ast.AugAssign(target, IN_PLACE[value.func.id](), value.args[1]))
         return node
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         """Without the hidden names of its fields."""
         node.body = [item for item in node.body if ".fields" not in ast.dump(item)]
         return self.generic_visit(node)
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:
+    def visit_Name(self, node: ast.Name) -> Any:
         return ast.Name("Exception", node.ctx) if node.id == ".Exception" else node
 
 
@@ -86,40 +86,40 @@ class Plain(ast.NodeTransformer):
 
     owner = ""
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         self.generic_visit(node)
         return None if node.value is None else place(node, ast.Assign([node.target], node.value))
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         node.returns = None
         self.generic_visit(node)
         node.body = node.body or [ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)]
         return node
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
         self.generic_visit(node)
         if self.owner and node.attr.startswith("__") and not node.attr.endswith("__"):
             node.attr = f"_{self.owner}{node.attr}"
         return node
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         outer, self.owner = self.owner, node.name.lstrip("_")
         self.generic_visit(node)
         self.owner = outer
         node.body = node.body or [ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)]
         return node
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
         """Some Pythons leave empty texts in f-strings."""
         self.generic_visit(node)
         node.values = [value for value in node.values if not isinstance(value, ast.Constant) or value.value]
         return node
 
-    def visit_arg(self, node: ast.arg) -> ast.AST:
+    def visit_arg(self, node: ast.arg) -> Any:
         node.annotation = None
         return node
 
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
         self.generic_visit(node)
         if node.type is None:
             node.type = ast.Name("Exception", ast.Load())
@@ -141,9 +141,14 @@ def described(node: Any, lines: list[str] | None = None, placed: bool = True) ->
         type(node).__name__,
         *((name, described(getattr(node, name, None), lines, placed)) for name in fields),
     ]
-    if placed and hasattr(node, "lineno") and not isinstance(node, ast.GeneratorExp | ast.arg):
-        start = _column(lines, node.lineno, node.col_offset)
-        made.append((node.lineno, start, node.end_lineno, _column(lines, node.end_lineno, node.end_col_offset)))
+    if placed and isinstance(node, ast.expr | ast.stmt | ast.ExceptHandler) and not isinstance(node, ast.GeneratorExp):
+        end_line, end_column = node.end_lineno or 0, node.end_col_offset or 0
+        made += [
+            node.lineno,
+            _column(lines, node.lineno, node.col_offset),
+            end_line,
+            _column(lines, end_line, end_column),
+        ]
     return tuple(made)
 
 
