@@ -167,9 +167,10 @@ class Extra:
     pre, post: node hooks (`register_prehook`, `register_hook`).
     changed: the clock when the saved output was changed in place, with the change's description.
     metadata: what a program notes with the node.
+    packed: what finds each saved value again, by field, where `saved_tensors_hooks` packed them.
     """
 
-    __slots__ = ("changed", "hooks", "metadata", "post", "pre", "retain")
+    __slots__ = ("changed", "hooks", "metadata", "packed", "post", "pre", "retain")
 
     def __init__(self) -> None:
         self.hooks: dict[int, Callable[[Any], Any]] | None = None
@@ -178,6 +179,7 @@ class Extra:
         self.post: dict[int, Callable[..., Any]] | None = None
         self.changed: Any = None
         self.metadata: dict[Any, Any] | None = None
+        self.packed: dict[str, Callable[[], Any]] | None = None
 
 
 def extra_of(node: Node) -> Extra:

@@ -25,6 +25,10 @@ def saved_value(node: Node, name: str) -> Any:
 
         raise second_time(node)
     value = getattr(node, field)
+    if node.extra is not None and node.extra.packed and field in node.extra.packed:
+        from gradsh.engine.packing import unpacked_field
+
+        value = unpacked_field(node, field, node.extra.packed[field])
     if field == "out":
         return wrap(value, node)
     assert op is not None

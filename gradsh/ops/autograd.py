@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsh.engine import backward as walking
 from gradsh.engine.function import Function, FunctionCtx, once_differentiable
+from gradsh.engine.packing import save_on_cpu, saved_tensors_hooks
 from gradsh.ops.registry import constant, function, open_to_programs, readable
 
 function("grad", at=("autograd",), example="torch.autograd.grad(y.sum(), x)", python=True)(walking.grad)
@@ -12,3 +13,6 @@ for _name, _value in (("Function", Function), ("FunctionCtx", FunctionCtx), ("on
     constant(_name, _value, at=("autograd", "autograd.function"))
 readable(Function, ("apply", "backward", "forward", "jvp", "setup_context", "vjp"))
 open_to_programs(FunctionCtx)
+for _mode in (saved_tensors_hooks, save_on_cpu):
+    constant(_mode.__name__, _mode, at=("autograd.graph",))
+    readable(_mode, ())

@@ -1,0 +1,139 @@
+"""`saved_tensors_hooks`: what nodes save goes through a program's functions, on its way in and on its way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any
+
+from gradsh.engine.function import FunctionNode
+from gradsh.engine.node import Node, Released, extra_of
+from gradsh.engine.runtime import canonical
+from gradsh.engine.state import state
+from gradsh.engine.tensor import Tensor, wrap
+from gradsh.fault import fault
+
+Pack = Callable[[Tensor], Any]
+Unpack = Callable[[Any], Tensor]
+
+
+class saved_tensors_hooks:  # noqa: N801  (PyTorch's name)
+    """Inside `with`, nodes keep `pack_hook(tensor)` in place of a tensor, and find it again by `unpack_hook`."""
+
+    __slots__ = ("_before", "pack_hook", "unpack_hook")
+
+    def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self) -> None:
+        self._before = state.keep
+        state.keep = self._keep
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        state.keep = self._before
+
+    def _keep(self, node: Node, out: Tensor, frame: FrameType | None) -> None:
+        keep = self._before
+        while keep is not None and isinstance(getattr(keep, "__self__", None), saved_tensors_hooks):
+            keep = keep.__self__._before  # type: ignore[attr-defined]  # of nested hooks only the innermost pack
+        if keep is not None:
+            keep(node, out, frame)
+        if node.extra is not None and node.extra.packed is not None:  # met before, with another of its outputs
+            return
+        if isinstance(node, FunctionNode):
+            extra_of(node).packed = {}
+            node.ctx._saved = tuple(None if found is None else self._packed(found(node)) for found in node.ctx._saved)
+        else:
+            self._pack(node)
+
+    def _packed(self, tensor: Tensor) -> Callable[[FunctionNode], Tensor]:
+        kept = self.pack_hook(tensor)
+        return lambda node: _checked(self.unpack_hook(kept))
+
+    def _pack(self, node: Node) -> None:
+        """Move what a node saves into packed form; its class becomes one that unpacks before it runs."""
+        op = node.op
+        packed: dict[str, Callable[[], Tensor]] = {}
+        for field in node.saves:
+            value = getattr(node, field)
+            if op is None or value is None or not (field in op.operands or field == "out" or field in op.outputs):
+                continue
+            if isinstance(value, tuple) or isinstance(value, float | int) and field in op.operands:
+                continue  # several operands of one name, or a Python number: these are not tensors to PyTorch either
+            packed[field] = _kept(self, value if isinstance(value, Tensor) else wrap(canonical(value)))
+        if packed:
+            extra_of(node).packed = packed
+            for field in packed:
+                setattr(node, field, None)
+            node.__class__ = _unpacking(type(node))
+
+
+def _kept(hooks: saved_tensors_hooks, tensor: Tensor) -> Callable[[], Tensor]:
+    kept, unpack = hooks.pack_hook(tensor), hooks.unpack_hook
+    return lambda: _checked(unpack(kept))
+
+
+def _checked(value: Any) -> Tensor:
+    if not isinstance(value, Tensor):
+        kind = type(value).__name__
+        raise fault(
+            TypeError, f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {kind}"
+        )
+    return value
+
+
+_classes: dict[type[Node], type[Node]] = {}
+
+
+def _unpacking(kind: type[Node]) -> type[Node]:
+    """A class of nodes like another, which unpack what they saved while they run."""
+    found = _classes.get(kind)
+    if found is not None:
+        return found
+
+    def unpacked(node: Node, run: Callable[[Node, Any], None], g: Any) -> None:
+        assert node.extra is not None and node.extra.packed is not None
+        for field, unpack in node.extra.packed.items():
+            setattr(node, field, unpacked_field(node, field, unpack))
+        try:
+            run(node, g)
+        finally:
+            for field in node.extra.packed:
+                setattr(node, field, None)
+
+    def run(self: Node, g: Any) -> None:
+        unpacked(self, kind.run, g)
+
+    def run_recorded(self: Node, g: Any) -> None:
+        unpacked(self, kind.run_recorded, g)
+
+    def release(self: Node, mark: Released) -> None:
+        kind.release(self, mark)
+        if self.extra is not None:
+            self.extra.packed = {}
+
+    body = {"__slots__": (), "__module__": kind.__module__, "run": run, "run_recorded": run_recorded, "release": release}
+    found = _classes[kind] = type(kind.__name__, (kind,), body)
+    return found
+
+
+def unpacked_field(node: Node, field: str, unpack: Callable[[], Tensor]) -> Any:
+    """A saved value in the form in which the node's own code expects it."""
+    tensor = unpack()
+    assert node.op is not None
+    return tensor if field in node.op.operands else tensor.raw
+
+
+class save_on_cpu:  # noqa: N801
+    """Accepted: saved tensors are on the processor."""
+
+    __slots__ = ()
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        return
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        return
