@@ -67,6 +67,10 @@ def strided_sums(raw: Any, layout: Layout) -> Any:
     """The transpose of `strided_view`: zeros of the whole's shape to which the part's elements are added."""
     shape, strides, part_shape, part_strides, offset = layout
     raw = np.asarray(raw)
+    if _disjoint(part_shape, part_strides):
+        whole, part = strided_pair(np.zeros(shape, raw.dtype), layout, fresh=False)
+        part[...] = raw
+        return whole
     places = np.full(part_shape, offset)
     for axis, (length, step) in enumerate(zip(part_shape, part_strides, strict=True)):
         places += (np.arange(length) * step).reshape((length, *(1,) * (len(part_shape) - axis - 1)))
@@ -74,6 +78,17 @@ def strided_sums(raw: Any, layout: Layout) -> Any:
     memory = sums_at(1 + max(ends), places, raw)
     whole = (memory.shape, None, shape, strides or _row_strides(shape), 0)
     return np.array(strided_view(memory, whole))
+
+
+def _disjoint(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether no element is seen twice, as far as sorting the strides can tell."""
+    last = 0
+    for step, length in sorted(zip(strides, shape, strict=True)):
+        if length > 1:
+            if step <= last:
+                return False
+            last += (length - 1) * step
+    return True
 
 
 def _row_strides(shape: tuple[int, ...]) -> tuple[int, ...]:

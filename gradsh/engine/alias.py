@@ -139,7 +139,7 @@ def record_change(tensor: Tensor, what: str) -> None:
         while node is not None:
             if node.op is not None and node.op.saves_out:
                 extra_of(node).changed = (change, holder)
-            node = node.p if type(node) is Output else None
+            node = node.p if type(node) is Output else node.q if node.op is not None and node.op.name == "strided_put" else None
 
 
 def version_of(tensor: Tensor) -> int:

@@ -32,15 +32,7 @@ def inplace(
     """Apply an op to a tensor and write the result over it. `what` names the change (`add_`, `+=`); spread: see `overwrite`."""
     operands = [value for value in (*args, *settings.values()) if isinstance(value, Tensor)]
     tracked = writable(tensor, operands)
-    before = wrap(tensor.raw)
-    if tracked:
-        if is_array(tensor.raw) and _saves_first(op):
-            before.raw = tensor.raw.copy()
-        if is_view(tensor):
-            base: Tensor = tensor.extra.base  # type: ignore[assignment, union-attr]
-            attach_view(before, base, base.current_node(), tensor)
-        else:
-            before.node = tensor.node
+    before = old_value(tensor, _saves_first(op)) if tracked else wrap(tensor.raw)
     for operand in operands:
         check_overlap(tensor, operand)
     out = op(before, *args, **settings)
@@ -58,6 +50,18 @@ def inplace(
         out = OPS["to_dtype"](out, dtype=dtype)
     overwrite(tensor, out, what, spread=spread)
     return tensor
+
+
+def old_value(tensor: Tensor, kept: bool) -> Tensor:
+    """What stands for a tensor in the operation that changes it: its history, and its numbers (a copy if `kept`)."""
+    raw = tensor.raw
+    before = wrap(raw.copy() if kept and is_array(raw) else raw)
+    if is_view(tensor):
+        base: Tensor = tensor.extra.base  # type: ignore[assignment, union-attr]
+        attach_view(before, base, base.current_node(), tensor)
+    else:
+        before.node = tensor.node
+    return before
 
 
 def _saves_first(op: Op | Callable[..., Any]) -> bool:
@@ -84,7 +88,7 @@ def writable(tensor: Tensor, operands: Iterable[Tensor] = ()) -> bool:
         if extra.origin is not None:
             raise refusal(tensor, "is being")
         if required and extra.base.is_leaf:
-            node = tensor.current_node()
+            node = tensor.node
             sites = () if node is None else (("the view was made here: {}", node.code, node.lasti),)
             raise fault(
                 RuntimeError,
@@ -92,7 +96,7 @@ def writable(tensor: Tensor, operands: Iterable[Tensor] = ()) -> bool:
                 sites=sites,
                 hint="with torch.no_grad(): around the change, or change a copy: v = x[:1].clone()",
             )
-    if required and type(tensor.current_node()) is AccumulateGrad:
+    if required and (tensor.node is None or type(tensor.node) is AccumulateGrad):
         raise fault(
             RuntimeError,
             "a leaf Variable that requires grad is being used in an in-place operation.",
@@ -108,7 +112,7 @@ def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False) -
     """
     raw, node = tensor.raw, out.current_node() if state.grad else None
     if is_array(raw):
-        if not spread and any(step == 0 and length > 1 for step, length in zip(raw.strides, raw.shape, strict=True)):
+        if not spread and not raw.flags.c_contiguous and _repeats(raw):
             raise fault(
                 RuntimeError,
                 "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
@@ -122,6 +126,11 @@ def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False) -
     record_change(tensor, what)
     if state.grad:
         rebase(tensor, out, node)
+
+
+def _repeats(raw: Any) -> bool:
+    """Whether an array's elements lie on one another, as an expanded tensor's do."""
+    return bool(raw.size) and any(step == 0 and length > 1 for step, length in zip(raw.strides, raw.shape, strict=True))
 
 
 def is_view(tensor: Tensor) -> bool:
@@ -189,6 +198,7 @@ def rebase(tensor: Tensor, out: Tensor, node: Node | None) -> None:
         return
     place = geometry(base.raw, tensor.raw)
     record(OPS["strided_put"], (base, out), (base.raw, out.raw), [old, node], [base], {"geometry": place}, False)
+    tensor.node = base.node  # until it is asked for: then its own, since the version has changed
 
 
 def geometry(base: Any, view: Any) -> Geometry:

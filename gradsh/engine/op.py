@@ -108,6 +108,8 @@ class Op:
         self.places: list[tuple[Any, str]] = []
         self.spaces: list[tuple[dict[str, Any], str]] = []
         self.node_classes: dict[bool, type[Node]] = {}
+        if self.name in OPS:
+            raise TypeError(f"two ops are named {self.name}")
         OPS[self.name] = self
 
     def _parameters(self, operand: str, rule: Rule) -> tuple[str, ...]:

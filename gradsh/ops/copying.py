@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.alias import Alias
 from gradsh.engine.create import NUMBERS
-from gradsh.engine.inplace import check_overlap, inplace, is_view, not_broadcast, overwrite, writable
+from gradsh.engine.inplace import check_overlap, inplace, is_array, is_view, not_broadcast, overwrite, writable
 from gradsh.engine.op import general, linear
 from gradsh.engine.promote import common_shape
 from gradsh.engine.runtime import shared
@@ -183,15 +183,22 @@ def fill(input, value):
     return FILL[1](input, value=value) if by_number else FILL[0](input, value)
 
 
+def fill_with(tensor, value, what):
+    """Write the number of a 0-d tensor throughout another tensor."""
+    if is_array(value.raw):
+        value = copied(value)  # it may lie in the memory that is written to
+    return write(tensor, value, what) if is_view(tensor) else inplace(FILL_IN_PLACE[0], tensor, value, what=what)
+
+
 @function(example="zeros(3).fill_(2.0)", overloads=OVERLOADS)
 def fill_(input, value):
     """Make every number of this tensor one."""
     by_number, value = _value(value, input.dtype)
+    if not by_number:
+        return fill_with(input, value, "fill_")
     if is_view(input):
-        return write(input, wrap(number_raw(value)) if by_number else value, "fill_", spread=True)
-    if by_number:
-        return inplace(FILL_IN_PLACE[1], input, value=value, what="fill_", spread=True)
-    return inplace(FILL_IN_PLACE[0], input, value, what="fill_", spread=True)
+        return write(input, wrap(number_raw(value)), "fill_", spread=True)
+    return inplace(FILL_IN_PLACE[1], input, value=value, what="fill_", spread=True)
 
 
 @function(example="ones(3).zero_()")

@@ -84,21 +84,21 @@ def index_sums(xp, x, *indices, size, places):
 
 
 @linear(
-    x=lambda g, indices, places, accumulate: g if accumulate else put(g, 0.0, *indices, places=places, accumulate=False),
+    x=lambda g, indices, places, add: g if add else put(g, 0.0, *indices, places=places, add=False),
     y=lambda g, indices, y_shape, places: sum_to_size(indexed_by_all(g, *indices, places=places), size=y_shape),
     sample=[
-        Sample(reals(3, 4), reals(2), COLUMNS_2, COLUMNS, places=(0, 1), accumulate=False),
-        Sample(reals(3, 2), reals(2, 2, 2), ROWS, places=(0,), accumulate=True),
-        Sample(reals(3, 4), reals(), MASK, places=(0,), accumulate=False),
+        Sample(reals(3, 4), reals(2), COLUMNS_2, COLUMNS, places=(0, 1), add=False),
+        Sample(reals(3, 2), reals(2, 2, 2), ROWS, places=(0,), add=True),
+        Sample(reals(3, 4), reals(), MASK, places=(0,), add=False),
     ],
     at=(),
-    grad_fn="IndexPutBackward0",
+    name="index_put",
     explain=lambda error, x, y, *indices, places, **settings: explained(error, x, *indices, places=places),
 )
-def put(xp, x, y, *indices, places, accumulate):
+def put(xp, x, y, *indices, places, add):
     """A copy with the parts that index tensors name replaced, or added to."""
     key = xp.key_of(indices, places)
-    if accumulate:
+    if add:
         shape = x[key].shape
         return x + xp.index_sums(xp.broadcast_to(y, shape), x.shape, indices, places)
     out = xp.array(x, order="K")

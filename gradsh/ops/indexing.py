@@ -5,13 +5,15 @@ from __future__ import annotations
 from gradsh.backend.dtypes import boolean, int32, int64, uint8
 from gradsh.engine.alias import TYPE_NAMES, record_change, tensor_type
 from gradsh.engine.create import C_NAMES, NUMBERS, held, tensor as make_tensor
-from gradsh.engine.inplace import inplace, writable
+from gradsh.engine.inplace import check_overlap, is_array, old_value, rebase, writable
+from gradsh.engine.op import OPS
+from gradsh.engine.promote import record
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw, wrap
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
-from gradsh.ops.copying import aliased, write
-from gradsh.ops.expanding import expanded_size
+from gradsh.ops.copying import aliased, copied, fill_with, write
+from gradsh.ops.expanding import expanded, expanded_size
 from gradsh.ops.index_tensors import explained, indexed, indexed_by_all, put
 from gradsh.ops.registry import function
 from gradsh.ops.shape import unsqueezed, viewed
@@ -229,16 +231,23 @@ def _without_leading_ones(value):
 
 def _write_part(part, value):
     """Write a value, broadcast, over a view."""
-    if value.raw.__class__ is not float and value.shape != part.shape:
+    if not value.ndim and part.ndim:
+        fill_with(part, value, "x[…] = …")
+        return
+    if value.shape != part.shape:
         value = _without_leading_ones(value)
-        expanded_size(value, tuple(part.shape))
+        if value.shape != part.shape:
+            value = expanded(value, size=expanded_size(value, tuple(part.shape)))
     write(part, value, "x[…] = …")
 
 
 def _fitting(part, value, indices):
     """A value to put at index tensors: of the tensor's type, but for one number behind one mask."""
+    single = value.numel() == 1 and len(indices) == 1 and indices[0].dtype is boolean
+    if single and is_array(value.raw):
+        value = copied(value)  # it may lie in the memory that is written to
     if value.dtype is not part.dtype:
-        if value.numel() != 1 or len(indices) > 1 or indices[0].dtype is not boolean:
+        if not single:
             raise fault(
                 RuntimeError,
                 "Index put requires the source and destination dtypes match, got "
@@ -248,21 +257,29 @@ def _fitting(part, value, indices):
     return _without_leading_ones(value) if value.ndim else value
 
 
-def put_in(tensor, indices, places, value, what, accumulate=False):
+def put_in(tensor, indices, places, value, what, add=False):
     """Write a value over, or add it to, the parts that index tensors name."""
-    if not accumulate and not writable(tensor, (value,)):
-        from gradsh.backend import arrays
+    from gradsh.backend import arrays
 
-        try:
-            tensor.raw[arrays.key_of(tuple([index.raw for index in indices]), places)] = value.raw
-        except (IndexError, ValueError) as error:
-            raise _misfit(tensor, value, indices, places, error) from None
-        record_change(tensor, what)
-    else:
-        try:
-            inplace(put, tensor, value, *indices, what=what, spread=True, places=places, accumulate=accumulate)
-        except ValueError as error:
-            raise _misfit(tensor, value, indices, places, error) from None
+    tracked = writable(tensor, (value,))
+    check_overlap(tensor, value)
+    changed = wrap(tensor.raw)
+    if tracked:
+        operands = (old_value(tensor, kept=False), value, *indices)
+        nodes = [operands[0].node, value.current_node(), *[None] * len(indices)]
+        settings = {"places": places, "add": add}
+        record(OPS["index_put"], operands, tuple([one.raw for one in operands]), nodes, [changed], settings, False)
+    key = arrays.key_of(tuple([index.raw for index in indices]), places)
+    try:
+        if add:
+            arrays.add.at(tensor.raw, key, value.raw)
+        else:
+            tensor.raw[key] = value.raw
+    except (IndexError, ValueError) as error:
+        raise _misfit(tensor, value, indices, places, error) from None
+    record_change(tensor, what)
+    if tracked:
+        rebase(tensor, changed, changed.node)
     return tensor
 
 
@@ -306,6 +323,6 @@ def index_put(input, indices, values, accumulate=False):
     part, indices, places = index_list(input, indices)
     values = _fitting(input, operand(values, "values"), indices)
     try:
-        return put(input, values, *indices, places=places, accumulate=accumulate)
+        return put(input, values, *indices, places=places, add=bool(accumulate))
     except ValueError as error:
         raise _misfit(input, values, indices, places, error) from None

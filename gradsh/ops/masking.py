@@ -30,6 +30,7 @@ C_TYPES = {"bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int
     x=lambda g, y: marked(g, y, value=0.0),
     sample=Sample(reals(2, 3), MASK, value=2.0),
     at=(),
+    name="masked_fill_number",
     grad_fn="MaskedFillBackward0",
 )
 def marked(xp, x, y, *, value):

@@ -43,6 +43,7 @@ def scattered(xp, x, y, z, *, dim):
     x=lambda g, y, dim: marked(g, y, dim=dim, value=0.0),
     sample=Sample(reals(2, 4), ONCE, dim=1, value=3.0),
     at=(),
+    name="scatter_number",
     grad_fn="ScatterBackward1",
 )
 def marked(xp, x, y, *, dim, value):

@@ -127,16 +127,16 @@ def flat_sums(xp, x, y, *, size):
 
 
 @linear(
-    x=lambda g, y, accumulate: g if accumulate else put_flat(g, y, 0.0, accumulate=False),
+    x=lambda g, y, add: g if add else put_flat(g, y, 0.0, add=False),
     z=lambda g, y: taken(g, y),
-    sample=[Sample(reals(2, 3), FLAT_ONCE, reals(2, 2), accumulate=False), Sample(reals(2, 3), FLAT, reals(2, 2), accumulate=True)],
+    sample=[Sample(reals(2, 3), FLAT_ONCE, reals(2, 2), add=False), Sample(reals(2, 3), FLAT, reals(2, 2), add=True)],
     at=(),
     name="put",
 )
-def put_flat(xp, x, y, z, *, accumulate):
+def put_flat(xp, x, y, z, *, add):
     """A copy with the numbers at places of the flattened tensor replaced, or added to."""
     out = xp.array(x, order="C")
-    if accumulate:
+    if add:
         count = out.size
         return out + xp.sums_at(count, xp.where(y < 0, y + count, y), xp.asarray(z)).reshape(out.shape)
     out.reshape(-1)[y] = z
@@ -331,7 +331,7 @@ def put(self, index, source, accumulate=False):
         )
     _check_flat(index, self.numel(), "")
     source = source if source.shape == index.shape else reshape(source, tuple(index.shape))
-    return put_flat(self, index, source, accumulate=bool(accumulate))
+    return put_flat(self, index, source, add=bool(accumulate))
 
 
 @function(inplace=True, example="ones(3).index_reduce(0, tensor([0, 2, 0]), full((3,), 2.0), 'prod')")

@@ -11,7 +11,7 @@ from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.copying import copied_in_rows
 from gradsh.ops.dimensions import axis_of
-from gradsh.ops.memory import contiguous, strides_of
+from gradsh.ops.memory import contiguous, is_contiguous, strides_of
 from gradsh.ops.options import integer, sizes, whole
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
@@ -20,6 +20,18 @@ from gradsh.ops.samples import Sample, reals
 @linear(x=lambda g, x_shape: reshaped(g, size=x_shape), sample=Sample(reals(2, 3), size=(3, 2)), at=(), view=True, name="view")
 def viewed(xp, x, *, size):
     """The numbers in their order under other dimensions, where memory allows it."""
+    return xp.reshape(x, size)
+
+
+@linear(
+    x=lambda g, x_shape: reshaped(g, size=x_shape),
+    sample=Sample(reals(2, 3), size=(3, 2)),
+    at=(),
+    view=True,
+    name="reshape_alias",
+)
+def realigned(xp, x, *, size):
+    """As `viewed`, of numbers that do not lie row by row."""
     return xp.reshape(x, size)
 
 
@@ -155,9 +167,9 @@ def reshape(input, *sizes_given, shape=None):
     """The same numbers under other dimensions, -1 for one to be worked out; a view where memory allows it."""
     input = operand(input)
     size = _resolved(input, sizes("reshape", sizes_given, shape, "shape"))
-    if _can_view(input.raw, size):
+    if is_contiguous(input):
         return viewed(input, size=size)
-    return reshaped(copied_in_rows(input), size=size)
+    return realigned(input, size=size) if _can_view(input.raw, size) else reshaped(copied_in_rows(input), size=size)
 
 
 @function(at=("Tensor",), example="arange(6.0).view_as(ones(2, 3))")
