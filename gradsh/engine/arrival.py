@@ -180,7 +180,7 @@ def add_grad(tensor: Tensor, g: Any, create: bool, owned: bool) -> None:
     before = tensor.grad
     if create:
         g = as_tensor(g)
-        tensor.grad = g if before is None else OPS["add"](before, g)
+        tensor.grad = OPS["replaced"](wrap(g.raw), g) if before is None else OPS["add"](before, g)
         if state.ledger is not None:
             state.ledger(tensor, before, g)
         return

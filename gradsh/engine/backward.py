@@ -13,7 +13,7 @@ from typing import Any
 
 from gradsh.backend.shield import shield
 from gradsh.engine import runtime
-from gradsh.engine.arrival import add_grad, arrive, call_node_hooks, prepare, run_observed
+from gradsh.engine.arrival import add_grad, arrive, call_node_hooks, prepare, retain_grad, run_observed
 from gradsh.engine.node import AccumulateGrad, Node, Released
 from gradsh.engine.op import OPS
 from gradsh.engine.state import state
@@ -35,17 +35,13 @@ def backward(
     grads = _listed(grad_tensors) if grad_tensors is not None else [None] * len(roots)
     seeds = _seeds(roots, grads, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
-    targets = None if inputs is None else _listed(inputs)
+    targets = None if inputs is None else _targets(inputs)
     if targets is not None:
         if not targets:
-            raise fault(RuntimeError, "'inputs' argument to backward() cannot be empty.")
-        found = _pass(roots, seeds, targets, bool(keep), create_graph)
-        with shield:
-            for target, value in zip(targets, found, strict=True):
-                if value is not None:
-                    add_grad(target, value, create_graph, owned=False)
-        return
-    _pass(roots, seeds, None, bool(keep), create_graph)
+            raise fault(RuntimeError, "`inputs` argument to `backward()` cannot be empty.")
+        for target in targets:
+            retain_grad(target)
+    _pass(roots, seeds, targets, bool(keep), create_graph, accumulate=True)
 
 
 def grad(
@@ -63,13 +59,16 @@ def grad(
     Nothing is accumulated. An input that the outputs do not depend on is an error unless `allow_unused` (then None)
     or `materialize_grads` (then zeros).
     """
-    roots, targets = _listed(outputs), _listed(inputs)
+    roots, targets = _listed(outputs), _targets(inputs)
     if not targets:
         raise fault(RuntimeError, "`inputs` argument to `grad()` cannot be empty.")
     if allow_unused is False and materialize_grads:
         raise fault(ValueError, "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
-    grads = _listed(grad_outputs) if grad_outputs is not None else [None] * len(roots)
-    if is_grads_batched:
+    for root in roots:
+        if not isinstance(root, Tensor):
+            raise fault(AssertionError, "Expected output to be a torch.Tensor", notes=(f"it is {type(root).__name__}",))
+    grads = _listed(grad_outputs)[: len(roots)] if grad_outputs is not None else [None] * len(roots)
+    if is_grads_batched and None not in grads:
         return _batched(roots, targets, grads, create_graph, bool(allow_unused), materialize_grads)
     seeds = _seeds(roots, grads, create_graph)
     for target in targets:
@@ -103,6 +102,16 @@ def _zeros(target: Tensor) -> Tensor:
 
 
 def _batched(roots: list[Any], targets: list[Any], grads: list[Any], create_graph: bool, allow_unused: bool, materialize: bool) -> tuple[Tensor | None, ...]:
+    """As `grad`, for gradients of the outputs with a dimension more: the results have it too."""
+    for index, (root, given) in enumerate(zip(roots, grads, strict=True)):
+        if given.shape[1:] != root.shape:
+            raise fault(
+                RuntimeError,
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The "
+                "sizes of the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was "
+                f"detected: grad_output[{index}] has a shape of {given.shape[1:]!r} and output[{index}] has a shape of "
+                f"{root.shape!r}. If you only want some tensors in `grad_output` to be considered batched, consider using vmap.",
+            )
     rows = [
         grad(roots, targets, [g[k] for g in grads], True, create_graph, allow_unused or materialize, False, materialize)
         for k in range(len(grads[0]))
@@ -111,7 +120,16 @@ def _batched(roots: list[Any], targets: list[Any], grads: list[Any], create_grap
 
 
 def _listed(values: Any) -> list[Any]:
-    return [values] if isinstance(values, Tensor) or not isinstance(values, Iterable) else list(values)
+    return [values] if isinstance(values, Tensor) or state.lists and isinstance(values, float | int) else list(values)
+
+
+def _targets(inputs: Any) -> list[Tensor]:
+    """The tensors to differentiate with respect to."""
+    targets = _listed(inputs)
+    for target in targets:
+        if not isinstance(target, Tensor):
+            raise fault(RuntimeError, f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}")
+    return targets
 
 
 def _seeds(roots: list[Any], grads: list[Any], create_graph: bool) -> list[Any]:
@@ -146,8 +164,6 @@ def _seeds(roots: list[Any], grads: list[Any], create_graph: bool) -> list[Any]:
                     f"Mismatch in shape: grad_output[{index}] has a shape of {given.shape!r} and output[{index}] has a shape of {root.shape!r}.",
                 )
             if given.dtype is not root.dtype:
-                if given.dtype.category != 2:
-                    raise fault(RuntimeError, f"Expected grad_output of dtype {root.dtype!r}, but got {given.dtype!r}", hint=f"the gradient as floats: {root.dtype!r}")
                 given = OPS["to_dtype"](given, dtype=root.dtype)
             seed = given.raw
         seeds.append((given if given is not None else wrap(seed)) if create_graph else seed)
@@ -238,10 +254,12 @@ def second_time(node: Node) -> BaseException:
     )
 
 
-def _pass(roots: list[Any], seeds: list[Any], targets: list[Any] | None, keep: bool, create: bool) -> list[Any]:
-    """One pass. With targets, returns the gradient that reaches each (or None) and accumulates nothing."""
+def _pass(
+    roots: list[Any], seeds: list[Any], targets: list[Any] | None, keep: bool, create: bool, *, accumulate: bool = False
+) -> list[Any]:
+    """One pass: adds to the leaves where it is to accumulate. With targets, goes only there, and returns what reaches each."""
     nodes = [root.current_node() for root in roots]
-    order = reachable(nodes, released_is_error=True)
+    order = reachable(nodes, released_is_error=targets is None)
     outer = [(node, node.g) for node in order if node.g is not None] if state.backward_depth else []
     for node, _ in outer:
         node.g = None
@@ -251,6 +269,9 @@ def _pass(roots: list[Any], seeds: list[Any], targets: list[Any] | None, keep: b
     if targets is not None:
         captured = dict.fromkeys(node for target in targets if (node := target.current_node()) is not None)
         order, passing, aside = _between(order, captured)
+        released = [node for node in passing if node.mark.__class__ is Released]
+        if released:
+            raise second_time(max(released, key=_creation))
     grad_before = state.grad
     state.backward_depth += 1
     state.grad = create
@@ -282,7 +303,7 @@ def _pass(roots: list[Any], seeds: list[Any], targets: list[Any] | None, keep: b
                 if node in captured:
                     captured[node] = g
                     node.own = False
-                if node not in passing:
+                if node not in passing and not (accumulate and node.__class__ is AccumulateGrad):
                     continue
             if extra is not None:
                 g = prepare(node, extra, g, create)

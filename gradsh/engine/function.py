@@ -325,7 +325,7 @@ def _attached(value: Tensor, index: int, node: FunctionNode | None, ctx: Functio
             raise fault(RuntimeError, "a leaf Variable that requires grad has been used in an in-place operation.")
         record_change(value, type(ctx).__name__)
         if maker is not None:
-            rebase(value, wrap(value.raw, maker))
+            rebase(value, wrap(value.raw, maker), maker)
         return value
     if any(value is one for one in inputs):
         value.raw = shared(value.raw)

@@ -304,7 +304,8 @@ def generated_node(op: Op, fitted: bool) -> type[Node]:
     write(f"class {name}(Node):")
     write.depth = 1
     write(f"__slots__ = ({''.join(f'{field!r}, ' for field in fields + metas)})")
-    write(f"saves = ({''.join(f'{field!r}, ' for field in fields if field not in op.settings)})")
+    kept = [field for field in fields if field in op.operands or field in op.outputs or field == "out"]
+    write(f"saves = ({''.join(f'{field!r}, ' for field in kept)})")
     write("def operand_count(self):", f"    return {0 if op.variadic in op.rules else min(2, len(ruled))}")
     for recorded in (False, True):
         write(f"def {'run_recorded' if recorded else 'run'}(self, g):")

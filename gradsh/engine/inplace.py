@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradsh.engine.alias import TYPE_NAMES, record_change, refusal
-from gradsh.engine.node import AccumulateGrad, Node
+from gradsh.engine.node import AccumulateGrad, Node, extra_of
 from gradsh.engine.op import OPS, Op
 from gradsh.engine.promote import record
 from gradsh.engine.runtime import canonical
@@ -191,6 +191,7 @@ def rebase(tensor: Tensor, out: Tensor, node: Node | None) -> None:
     base = None if tensor.extra is None else tensor.extra.base
     if base is None:
         if node is not None or (tensor.node is not None and type(tensor.node) is not AccumulateGrad):
+            _move_retained(tensor.node, node)
             tensor.node = node
         return
     old = base.current_node()
@@ -198,7 +199,15 @@ def rebase(tensor: Tensor, out: Tensor, node: Node | None) -> None:
         return
     place = geometry(base.raw, tensor.raw)
     record(OPS["strided_put"], (base, out), (base.raw, out.raw), [old, node], [base], {"geometry": place}, False)
+    _move_retained(old, base.node)
     tensor.node = base.node  # until it is asked for: then its own, since the version has changed
+
+
+def _move_retained(before: Node | None, after: Node | None) -> None:
+    """`retain_grad` is about a tensor, whatever node it has: it goes on at the new one."""
+    if before is None or after is None or after is before or before.extra is None or before.extra.retain is None:
+        return
+    extra_of(after).retain, before.extra.retain = before.extra.retain, None
 
 
 def geometry(base: Any, view: Any) -> Geometry:
