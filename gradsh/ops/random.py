@@ -17,6 +17,7 @@ from gradsh.ops.generator import stream_of
 from gradsh.ops.options import TAIL, fits_none, integer, number, options, sizes, whole
 from gradsh.ops.out import deliver, taken
 from gradsh.ops.registry import function
+from gradsh.ops.samples import Sample, reals
 from gradsh.ops.structure import zeros
 
 DRAW = f"torch.Generator generator, Tensor out = None, {TAIL}"
@@ -172,7 +173,9 @@ def randint_like(
 def _drawn(name, grad_fn):
     """An op whose result does not depend on its operand: the numbers that were drawn in its place."""
 
-    @general(x=lambda g, x_shape: zeros(g, shape=x_shape), at=(), name=name, grad_fn=grad_fn)
+    sample = Sample(reals(2, 3), values=0.5)
+
+    @general(x=lambda g, x_shape: zeros(g, shape=x_shape), sample=sample, at=(), name=name, grad_fn=grad_fn)
     def op(xp, x, *, values):
         return values
 
@@ -192,7 +195,11 @@ OPS = {
 
 
 @general(
-    x=lambda g, x_shape: zeros(g, shape=x_shape), y=lambda g, y_shape: zeros(g, shape=y_shape), at=(), grad_fn="NormalBackward3"
+    x=lambda g, x_shape: zeros(g, shape=x_shape),
+    y=lambda g, y_shape: zeros(g, shape=y_shape),
+    sample=Sample(reals(2, 3), reals(3), values=0.5),
+    at=(),
+    grad_fn="NormalBackward3",
 )
 def normal_of_both(xp, x, y, *, values):
     """Numbers that were drawn with means x and deviations y."""
