@@ -58,11 +58,19 @@ def runtime_names() -> dict[str, Any]:
         ".caret": arithmetic.caret,
         ".icaret": arithmetic.in_place_caret,
         ".icaret_item": arithmetic.item_changer(arithmetic.in_place_caret),
+        ".in_finally": in_finally,
         ".slice": slice,
         ".format": formatting.format_field,
         ".list": list,
         ".Exception": Exception,
     }
+
+
+def in_finally() -> None:
+    """Raise again what no program may drop, at the head of a `finally` block that jumps out of itself."""
+    error = sys.exception()
+    if error is not None and not isinstance(error, Exception | GeneratorExit):
+        raise error
 
 
 def list_names(*values: Any) -> list[str]:

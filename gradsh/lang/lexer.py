@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from gradsh.lang.command_words import CommandWords, fold
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -17,18 +19,13 @@ if TYPE_CHECKING:
 
 # After these a `:` begins a command: nothing else can stand there.
 _STARTS = frozenset(("_NEWLINE", "_INDENT", "_DEDENT", ";", ":"))
-# Tokens that an operand can end with: after one of them, a word of a command is a word.
-_OPERAND_ENDS = frozenset(
-    ("NAME", "NUMBER", "STRING", "_F_STRING_END", "PATH", ")", "]", "}", "None", "True", "False", "...")
-)
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
-_VALUE_WORDS = ("None", "True", "False")
 
 
 class _Field:
     """An open replacement field of an f-string, and where to go on when it closes."""
 
-    __slots__ = ("in_format", "outer", "quote", "raw", "start")
+    __slots__ = ("in_format", "quote", "raw", "start")
 
     def __init__(self, quote: str, raw: bool, start: int, in_format: bool) -> None:
         self.quote, self.raw, self.start, self.in_format = quote, raw, start, in_format
@@ -56,25 +53,19 @@ class Lexer:
         return _Run(self, text, caret_power, tolerant, [] if skipped is None else skipped).tokens
 
 
-class _Run:
+class _Run(CommandWords):
     """One pass over one text."""
 
     def __init__(
         self, lexer: Lexer, text: str, caret_power: bool, tolerant: bool, skipped: list[tuple[int, int]]
     ) -> None:
-        self.lexer, self.text, self.caret_power, self.tolerant, self.skipped = (
-            lexer,
-            text,
-            caret_power,
-            tolerant,
-            skipped,
-        )
+        self.lexer, self.text, self.caret_power, self.tolerant = lexer, text, caret_power, tolerant
+        self.skipped = skipped
         self.tokens: list[Token] = []
         # Open brackets: (character, where, the f-string field it opens or None).
         self.brackets: list[tuple[str, int, _Field | None]] = []
         # Width of each open block, with tabs to the next multiple of eight and with tabs as one: they must agree.
         self.indents: list[tuple[int, int]] = [(0, 0)]
-        # Whether a command is being read, and which of the tokens is its name.
         self.command = False
         self.named = -1
         self.scan()
@@ -237,59 +228,6 @@ class _Run:
         tokens.append((word, start, end, word))
         return self.command_name(end) if begins else end
 
-    # ---------------------------------------------------------------------------------------------------- commands
-
-    def command_name(self, position: int) -> int:
-        """The name after a command's colon, which any word can be, and a word that stands alone after it."""
-        self.command = True
-        found = re.compile(r"[ \t]*([^\W\d]\w*)(?:[ \t]+([^\W\d]\w*)(?=[ \t]*(?:[;#\n]|\Z)))?").match(
-            self.text, position
-        )
-        if found is None:
-            return position
-        self.named = len(self.tokens)
-        self.tokens.append(("NAME", found.start(1), found.end(1), found[1]))
-        if found[2] is None or found[2] in _VALUE_WORDS:
-            return found.end(1)
-        self.tokens.append(("NAME", found.start(2), found.end(2), fold(found[2])))
-        return found.end(2)
-
-    def command_word(self, word: str, end: int) -> str:
-        """The type of a word outside brackets in a command: `of`, `wrt` … are words between operands, else names."""
-        tokens = self.tokens
-        if word not in self.lexer.soft:
-            return self.lexer.words.get(word, "NAME")
-        found = re.compile(r"[ \t]*(==|[^\n]?)").match(self.text, end)
-        follows = found[1] if found else ""
-        if follows == "=":
-            return "NAME"
-        if self.named == len(tokens) - 1:
-            return "NAME" if follows in ("", "==") or follows in ",.;#+*/%@<>!&|^)" else word
-        return word if tokens[-1][0] in _OPERAND_ENDS else "NAME"
-
-    def command_operator(self, word: str, start: int, end: int) -> int:
-        """An operator outside brackets in a command: its end, or the beginning of a path."""
-        tokens = self.tokens
-        if word == ";":
-            self.command = False
-        elif self.begins_path(start):
-            return self.path(start)
-        tokens.append(("CARET_POWER" if word == "^" and self.caret_power else word, start, end, word))
-        return end
-
-    def begins_path(self, start: int) -> bool:
-        """Whether a bare path such as `~/x` or `../x` stands here, where an operand is due."""
-        due = self.tokens[-1][0] not in _OPERAND_ENDS or self.named == len(self.tokens) - 1
-        return due and self.text.startswith(("~/", "./", "../", "/"), start)
-
-    def path(self, position: int) -> int:
-        """A bare path at or after `position`; a quoted one is a string."""
-        found = re.compile("[ \t]*(" + self.lexer.contextual["PATH"] + ")").match(self.text, position)
-        if found is None:
-            return position
-        self.tokens.append(("PATH", found.start(1), found.end(1), found[1]))
-        return found.end(1)
-
     # --------------------------------------------------------------------------------------------------- f-strings
 
     def f_string(self, position: int, quote: str, raw: bool, opened: int, in_format: bool) -> int:
@@ -391,15 +329,6 @@ class _Run:
 
         self.tokens.append(("ERROR", position, position, mishap(what, self.text, position, self.brackets)))
         return -1
-
-
-def fold(name: str) -> str:
-    """A name in the form that Python compares names in (NFKC)."""
-    if name.isascii():
-        return name
-    import unicodedata
-
-    return unicodedata.normalize("NFKC", name)
 
 
 def _width(white: str) -> tuple[int, int]:

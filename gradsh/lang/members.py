@@ -174,7 +174,7 @@ def put(value: Any, name: str, new: Any) -> None:
     if new is DELETED:
         delattr(value, name)
     else:
-        setattr(value, name, new)
+        setattr(value, name, _passing_limits(new) if name == "__exit__" else new)
     return None
 
 
@@ -244,7 +244,24 @@ def build_class(body: Any, name: str, *bases: type) -> type:
     made: type = builtins.__build_class__(body, name, *bases)
     OWN.add(made)
     ALLOWED[made] = set()
+    if "__exit__" in made.__dict__:
+        made.__exit__ = _passing_limits(made.__dict__["__exit__"])  # type: ignore[attr-defined]
     return made
+
+
+def _passing_limits(method: Any) -> Any:
+    """A class's `__exit__` that can swallow exceptions only: interrupts and limits go on, and limits stay unseen."""
+    if type(method) is not FunctionType:
+        return method
+
+    def __exit__(self: Any, kind: Any, value: Any, trace: Any) -> Any:
+        if kind is None or issubclass(kind, Exception):
+            return method(self, kind, value, trace)
+        seen = (kind, value, None) if kind is KeyboardInterrupt else (None, None, None)
+        method(self, *seen)
+        return None
+
+    return __exit__
 
 
 def get_attribute(value: Any, name: str, *default: Any) -> Any:

@@ -271,3 +271,62 @@ def test_functions_of_ours_keep_their_attributes_to_themselves() -> None:
         with pytest.raises(AttributeError):
             exec(compile_program(Source.add("<test>", text), echo=False).code, {"__builtins__": names})
     exec(compile_program(Source.add("<test>", "ours.__name__, ours.__doc__"), echo=False).code, {"__builtins__": names})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n    try:\n        stop()\n    finally:\n        return 1\nf()",
+        "while True:\n    try:\n        stop()\n    finally:\n        break",
+        "for i in range(3):\n    try:\n        stop()\n    except Exception:\n        pass\n    finally:\n        if i: continue\n        continue",
+        "class A:\n    def __enter__(self): pass\n    def __exit__(self, *a): return True\nwith A(): stop()",
+        "class A:\n    def __enter__(self): pass\ndef e(self, k, v, t): return True\nA.__exit__ = e\nwith A(): stop()",
+        "class A:\n    def __enter__(self): pass\n    def __exit__(self, k, v, t):\n        seen.append(k)\n        return True\nclass B(A): pass\n"
+        "seen = []\ntry:\n    with B(): stop()\nfinally:\n    assert seen == [None]",
+    ],
+)  # fmt: skip
+def test_nothing_swallows_a_limit(text: str) -> None:
+    names = {**builtin_names(), **runtime_names(), "stop": _stop}
+    with pytest.raises(SystemExit):
+        exec(
+            compile_program(Source.add("<test>", text), echo=False).code,
+            {"__builtins__": names, "__name__": "__main__"},
+        )
+
+
+def test_finally_and_exit_swallow_exceptions_as_in_python() -> None:
+    text = """
+def f():
+    try:
+        1 / 0
+    finally:
+        return "dropped"
+class A:
+    def __enter__(self): return self
+    def __exit__(self, kind, value, trace):
+        self.seen = kind
+        return True
+with A() as a:
+    1 / 0
+b = a.seen is ZeroDivisionError
+c = f()
+def g():
+    try:
+        yield 1
+    finally:
+        return
+d = list(g())
+h = g()
+next(h)
+h.close()
+try:
+    {}["k"]
+except KeyError:
+    for i in range(2):
+        try:
+            pass
+        finally:
+            continue
+"""
+    scope = run(text)
+    assert (scope["b"], scope["c"], scope["d"]) == (True, "dropped", [1])

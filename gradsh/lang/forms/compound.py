@@ -6,11 +6,14 @@ import _ast
 
 from gradsh.lang.emitter import LOAD, STORE
 from gradsh.lang.form import Form, Statement
+from gradsh.lang.forms.definitions import Class, Function
 from gradsh.lang.forms.displays import Tuple
+from gradsh.lang.forms.simple import Break, Continue, Return
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import stmt
+    from typing import Any
 
     from gradsh.lang.emitter import Emitter
 
@@ -80,7 +83,7 @@ class Try(Statement):
                 raise out.error(handler, "default 'except:' must be last")
         handlers = [handler.emit(out) for handler in self.handlers]
         otherwise = out.block(self.otherwise) if self.otherwise else []
-        return _ast.Try(body, handlers, otherwise, out.block(self.final) if self.final else [], **out.at(self))
+        return _ast.Try(body, handlers, otherwise, final(self.final, out) if self.final else [], **out.at(self))
 
 
 class Handler(Form):
@@ -97,13 +100,34 @@ class Handler(Form):
         return _ast.ExceptHandler(kinds, name, out.block(self.body), **at)
 
 
+def final(body: Block, out: Emitter) -> list[stmt]:
+    """A `finally` block. One that jumps would drop an exception on its way: limits and interrupts stop it first."""
+    made = out.block(body)
+    if any(_jumps(statement) for statement in body):
+        at = out.at(body[0])
+        made.insert(0, _ast.Expr(out.helper(".in_finally", (), at), **at))
+    return made
+
+
+def _jumps(statement: Form) -> bool:
+    """Whether a statement holds a `return`, `break` or `continue` of this function."""
+    waiting: list[Any] = [statement]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, Return | Break | Continue):
+            return True
+        if not isinstance(item, Function | Class):
+            waiting += [part for part in item if isinstance(part, tuple)]
+    return False
+
+
 class TryFinally(Statement):
     has_block = True
     body: Block
     final: Block
 
     def emit(self, out: Emitter) -> stmt:
-        return _ast.Try(out.block(self.body), [], [], out.block(self.final), **out.at(self))
+        return _ast.Try(out.block(self.body), [], [], final(self.final, out), **out.at(self))
 
 
 class With(Statement):
