@@ -56,10 +56,8 @@ I1_FAR = (
 def modified_bessel(x: Doubles, order: int, scaled: bool = False) -> Doubles:
     """I of that order, times exp(-|x|) if scaled."""
     size = np.abs(x)
-    if order < 2:
-        value = _scaled_zero(size) if order == 0 else _scaled_one(size)
-    else:
-        value = _scaled_higher(size, order)
+    scaled_order = {0: _scaled_zero, 1: _scaled_one}.get(order)
+    value = _scaled_higher(size, order) if scaled_order is None else scaled_order(size)
     if not scaled:
         root = np.exp(size / 2)  # the product overflows later than exp(|x|)
         value = value * root * root
@@ -67,15 +65,19 @@ def modified_bessel(x: Doubles, order: int, scaled: bool = False) -> Doubles:
 
 
 def _scaled_zero(x: Doubles) -> Doubles:
-    return np.piecewise(x, [x <= 8], [lambda x: chebyshev(x / 4 - 1, I0_NEAR), lambda x: chebyshev(16 / x - 1, I0_FAR) / np.sqrt(x)])
+    return np.piecewise(
+        x, [x <= 8], [lambda x: chebyshev(x / 4 - 1, I0_NEAR), lambda x: chebyshev(16 / x - 1, I0_FAR) / np.sqrt(x)]
+    )
 
 
 def _scaled_one(x: Doubles) -> Doubles:
-    return np.piecewise(x, [x <= 8], [lambda x: x * chebyshev(x / 4 - 1, I1_NEAR), lambda x: chebyshev(16 / x - 1, I1_FAR) / np.sqrt(x)])
+    return np.piecewise(
+        x, [x <= 8], [lambda x: x * chebyshev(x / 4 - 1, I1_NEAR), lambda x: chebyshev(16 / x - 1, I1_FAR) / np.sqrt(x)]
+    )
 
 
 def _scaled_higher(x: Doubles, order: int) -> Doubles:
-    """By the power series up to 20 times the order, whose terms are all positive; beyond, upward from orders 0 and 1."""
+    """By the power series up to 20 times the order, whose terms are all positive; beyond, upward."""
     return np.piecewise(x, [x <= 20 + order * order], [lambda x: _series(x, order), lambda x: _upward(x, order)])
 
 

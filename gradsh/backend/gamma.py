@@ -1,4 +1,4 @@
-"""The gamma function's family: its logarithm, the derivatives of that, Hurwitz's zeta, the incomplete gamma functions."""
+"""The gamma function's family: its logarithm and derivatives of that, Hurwitz's zeta, incomplete gamma functions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,11 @@ def lgamma(x: Doubles) -> Doubles:
     return np.piecewise(
         x,
         [at_one, at_two],
-        [lambda x: _lgamma_two_and(x - 1) - np.log1p(x - 1), lambda x: _lgamma_two_and(x - 2), lambda x: by_library(_lgamma, x)],
+        [
+            lambda x: _lgamma_two_and(x - 1) - np.log1p(x - 1),
+            lambda x: _lgamma_two_and(x - 2),
+            lambda x: by_library(_lgamma, x),
+        ],
     )
 
 
@@ -119,7 +123,9 @@ def _zeta_negative(s: Doubles, q: Doubles) -> Doubles:
     """The terms with q + k < 0 are, mirrored, those of a sum from f up to -q, where f is the distance to the last."""
     whole = np.ceil(q)
     part = np.where(whole == q, 1.0, whole - q)
-    mirrored = np.where(s % 2 == 0, 1.0, -1.0) * (_zeta_positive(s, part) - _zeta_positive(s, np.where(q < 0, 1 - q, 1.0)))
+    mirrored = np.where(s % 2 == 0, 1.0, -1.0) * (
+        _zeta_positive(s, part) - _zeta_positive(s, np.where(q < 0, 1 - q, 1.0))
+    )
     value = mirrored + _zeta_positive(s, 1 - part + (part == 1))
     value = np.where(s == np.floor(s), value, np.nan)
     return np.where(whole == q, np.where(s >= 1, np.inf, np.nan), value)
@@ -154,7 +160,7 @@ def gammaincc(a: Doubles, x: Doubles) -> Doubles:
 
 
 def _incomplete(a: Doubles, x: Doubles, *, lower: bool) -> Doubles:
-    """P by its power series left of the transition at x = a, Q by a continued fraction right of it; at the origin both."""
+    """P by its power series left of the transition at x = a, Q by a continued fraction right of it."""
     out = np.full(a.shape, np.nan)
     valid = (a >= 0) & (x >= 0) & ~((a == 0) & (x == 0)) & ~(np.isinf(a) & np.isinf(x))
     edge = (x == 0) | (a == 0) | np.isinf(a) | np.isinf(x)

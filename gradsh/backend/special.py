@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 __all__ = [
-    "cube", "digamma", "erf", "erfc", "erfcx", "erfinv", "gammainc", "gammaincc", "lgamma", "log_ndtr", "modified_bessel",
-    "ndtr", "ndtri", "polygamma", "signum", "sinc_derivative", "zeta",
+    "cube", "digamma", "erf", "erfc", "erfcx", "erfinv", "gammainc", "gammaincc", "lgamma", "log_ndtr",
+    "modified_bessel", "ndtr", "ndtri", "polygamma", "signum", "sinc_derivative", "zeta",
 ]  # fmt: skip
 
 SMALL = 200  # up to so many numbers one call of the C library for each is faster than a pass of numpy per term
@@ -152,7 +152,7 @@ def _erfcx_fraction(x: Doubles) -> Doubles:
     tail = x
     for k in range(60, 0, -1):
         tail = x + (k / 2) / tail
-    return 1 / (math.sqrt(math.pi) * tail)
+    return np.asarray(1 / (math.sqrt(math.pi) * tail))
 
 
 # ---- the normal distribution
@@ -175,7 +175,7 @@ def log_ndtr(x: Doubles) -> Doubles:
 
 
 def _log_lower_tail(x: Doubles) -> Doubles:
-    return np.log(0.5 * erfcx(-x * math.sqrt(0.5))) - 0.5 * x * x
+    return np.asarray(np.log(0.5 * erfcx(-x * math.sqrt(0.5))) - 0.5 * x * x)
 
 
 @in_doubles
@@ -204,7 +204,7 @@ def _quantile(centred: Doubles, tail: Doubles) -> Doubles:
 
 
 def _ratio(x: Doubles, above: tuple[float, ...], below: tuple[float, ...]) -> Doubles:
-    return horner(x, above) / horner(x, below)
+    return np.asarray(horner(x, above) / horner(x, below))
 
 
 @in_doubles
@@ -235,4 +235,3 @@ def _sinc_series(t: Doubles, order: int) -> Doubles:
         total += (-1) ** (twice // 2) * power / (twice + 1)
         power = power * t * t / ((twice - order + 1) * (twice - order + 2))
     return total
-

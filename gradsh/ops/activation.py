@@ -13,7 +13,7 @@ from gradsh.ops.calls import operand
 from gradsh.ops.choice import where
 from gradsh.ops.dimensions import axis_of
 from gradsh.ops.joining import joined
-from gradsh.ops.rectifiers import EVERYWHERE, TORCH_F, F, applied, floats_for
+from gradsh.ops.rectifiers import TORCH_F, F, applied, floats_for
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, nonzero, reals
 from gradsh.ops.slicing import part
@@ -33,7 +33,13 @@ def logistic(xp, x):
     return xp.divide(1, 1 + xp.exp(-x))
 
 
-@elementwise(x=lambda g, x: g * logistic(-x), sample=reals, grad_fn="LogSigmoidBackward0", name="log_sigmoid", **floats_for("log_sigmoid_cpu"))
+@elementwise(
+    x=lambda g, x: g * logistic(-x),
+    sample=reals,
+    grad_fn="LogSigmoidBackward0",
+    name="log_sigmoid",
+    **floats_for("log_sigmoid_cpu"),
+)
 def log_of_sigmoid(xp, x):
     """log(sigmoid(x)), without overflow."""
     return xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.absolute(x)))
@@ -143,7 +149,9 @@ def _gelu_tanh_slope(g, x):
     return g * (0.5 * (1 + bend) + 0.5 * x * (1 - bend * bend) * (ROOT_2_PI * (1 + 3 * CUBIC * (x * x))))
 
 
-@elementwise(x=_gelu_tanh_slope, sample=reals, grad_fn="GeluBackward0", name="gelu_tanh", **floats_for("GeluKernelImpl"))
+@elementwise(
+    x=_gelu_tanh_slope, sample=reals, grad_fn="GeluBackward0", name="gelu_tanh", **floats_for("GeluKernelImpl")
+)
 def gaussian_gate_by_tanh(xp, x):
     """gelu with the distribution function approximated by a tanh."""
     return 0.5 * x * (1 + xp.tanh(ROOT_2_PI * (x + CUBIC * (x * x * x))))
@@ -221,7 +229,9 @@ def glu(input, dim=-1):
     if not x.ndim:
         raise fault(RuntimeError, "glu does not support scalars because halving size must be even")
     if x.dtype.category != FLOATING:
-        raise fault(NotImplementedError, f"\"glu_cpu\" not implemented for '{TYPE_NAMES[x.dtype.name]}'", hint="x.float()")
+        raise fault(
+            NotImplementedError, f"\"glu_cpu\" not implemented for '{TYPE_NAMES[x.dtype.name]}'", hint="x.float()"
+        )
     axis = axis_of(dim, x.ndim)
     if x.shape[axis] % 2:
         raise fault(RuntimeError, f"Halving dimension must be even, but dimension {axis} is size {x.shape[axis]}")

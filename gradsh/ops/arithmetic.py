@@ -8,7 +8,7 @@ from gradsh.engine.promote import NUMBERS, common_dtype
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
-from gradsh.ops.registry import add_operator, function
+from gradsh.ops.registry import add_operator, bind_operator, function
 from gradsh.ops.samples import Sample, nonzero, reals
 
 
@@ -16,6 +16,11 @@ from gradsh.ops.samples import Sample, nonzero, reals
 def zero(xp, x):
     """Zeros like x: the derivative of a step."""
     return xp.zeros_like(x)
+
+
+def vanishing(g):
+    """The rule of a step."""
+    return zero(g)
 
 
 def underivable(name):
@@ -71,7 +76,9 @@ def sub(xp, x, y):
     return xp.subtract(x, y)
 
 
-@elementwise(x=lambda g: g, y=lambda g, alpha: g * -alpha, sample=SCALED, at=(), check=no_truth_values, grad_fn="SubBackward0")
+@elementwise(
+    x=lambda g: g, y=lambda g, alpha: g * -alpha, sample=SCALED, at=(), check=no_truth_values, grad_fn="SubBackward0"
+)
 def sub_multiple(xp, x, y, *, alpha):
     """x - alpha y."""
     return x - y * alpha
@@ -84,7 +91,13 @@ def rsub(xp, x, y):
 
 
 rsub_number = elementwise(
-    x=lambda g: -g, y=lambda g: g, sample=reals, at=(), check=no_truth_values, name="rsub_number", grad_fn="RsubBackward1"
+    x=lambda g: -g,
+    y=lambda g: g,
+    sample=reals,
+    at=(),
+    check=no_truth_values,
+    name="rsub_number",
+    grad_fn="RsubBackward1",
 )(rsub.kernel)
 
 
@@ -97,7 +110,9 @@ def _scaled(plain, multiple, input, other, alpha):
         raise fault(RuntimeError, "Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, float) and dtype.category != FLOATING:
         raise fault(
-            RuntimeError, "For integral input tensors, argument alpha must not be a floating point number.", hint="x.double()"
+            RuntimeError,
+            "For integral input tensors, argument alpha must not be a floating point number.",
+            hint="x.double()",
         )
     return multiple(input, other, alpha=bool(alpha) if dtype.category == BOOL else alpha)
 
@@ -108,7 +123,12 @@ def sum_of(input, other, *, alpha=1):
     return _scaled(add, add_multiple, input, other, alpha)
 
 
-@function("sub", at=("torch", "Tensor", "torch:subtract", "Tensor:subtract"), inplace=True, example="sub(tensor([1.0, 2.0]), 1)")
+@function(
+    "sub",
+    at=("torch", "Tensor", "torch:subtract", "Tensor:subtract"),
+    inplace=True,
+    example="sub(tensor([1.0, 2.0]), 1)",
+)
 def difference_of(input, other, *, alpha=1):
     """input - alpha * other, element by element."""
     if alpha != 1:
@@ -140,15 +160,20 @@ def mul(xp, x, y):
     return xp.multiply(x, y)
 
 
-@elementwise(
-    x=lambda g, y: g / y, y=lambda g, x, y: -g * ((x / y) / y), sample=(reals, nonzero), floating=True, at=()
-)
+@elementwise(x=lambda g, y: g / y, y=lambda g, x, y: -g * ((x / y) / y), sample=(reals, nonzero), floating=True, at=())
 def div(xp, x, y):
     """Quotient, element by element; integers give floats."""
     return xp.divide(x, y)
 
 
-@elementwise(x=lambda g, out, x: -g * out / x, y=lambda g, x: g / x, sample=(nonzero, reals), floating=True, at=(), grad_fn="MulBackward0")
+@elementwise(
+    x=lambda g, out, x: -g * out / x,
+    y=lambda g, x: g / x,
+    sample=(nonzero, reals),
+    floating=True,
+    at=(),
+    grad_fn="MulBackward0",
+)
 def rdiv(xp, x, y):
     """The second divided by the first. PyTorch multiplies with the reciprocal, hence its node's name."""
     return xp.divide(y, x)
@@ -177,7 +202,7 @@ def whole_quotient(xp, x, y):
     return xp.trunc(xp.divide(x, y))
 
 
-STEPS = {"x": lambda g: zero(g), "y": lambda g: zero(g)}
+STEPS = {"x": vanishing, "y": vanishing}
 div_floor = elementwise(
     **STEPS, sample=(reals, nonzero), at=(), name="div_floor", grad_fn="DivBackward2", refuses=("div_floor_cpu", "bool")
 )(floor_quotient)
@@ -195,7 +220,10 @@ floor_divide = elementwise(
 
 
 @function(
-    "div", at=("torch", "Tensor", "torch:divide", "Tensor:divide"), inplace=True, example="div(tensor([7.0, -7.0]), 2, rounding_mode='floor')"
+    "div",
+    at=("torch", "Tensor", "torch:divide", "Tensor:divide"),
+    inplace=True,
+    example="div(tensor([7.0, -7.0]), 2, rounding_mode='floor')",
 )
 def quotient(input, other, *, rounding_mode=None):
     """input / other, element by element, or that rounded: 'floor' or 'trunc'."""
@@ -242,10 +270,16 @@ _remainder_number = elementwise(
     **FLOOR_REST, name="remainder_number", grad_fn="RemainderBackward0", refuses=("remainder_cpu", "bool")
 )(floor_rest)
 _remainder_of_number = elementwise(
-    y=underivable("remainder"), at=(), name="remainder_of_number", grad_fn="NotImplemented", refuses=("remainder_cpu", "bool")
+    y=underivable("remainder"),
+    at=(),
+    name="remainder_of_number",
+    grad_fn="NotImplemented",
+    refuses=("remainder_cpu", "bool"),
 )(floor_rest)
 _fmod = elementwise(**WHOLE_REST, name="fmod", grad_fn="FmodBackward1", refuses=("fmod_cpu", "bool"))(whole_rest)
-_fmod_number = elementwise(**WHOLE_REST, name="fmod_number", grad_fn="FmodBackward0", refuses=("fmod_cpu", "bool"))(whole_rest)
+_fmod_number = elementwise(**WHOLE_REST, name="fmod_number", grad_fn="FmodBackward0", refuses=("fmod_cpu", "bool"))(
+    whole_rest
+)
 
 
 @function(inplace=True, example="remainder(tensor([7.0, -7.0]), 3)")
@@ -269,8 +303,8 @@ def no_negative_truth(error, x):
     """PyTorch's refusal to negate truth values."""
     return fault(
         RuntimeError,
-        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
-        "or `logical_not()` operator instead.",
+        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+        "`~` or `logical_not()` operator instead.",
         hint="~mask",
     )
 
@@ -299,13 +333,13 @@ def abs(xp, x):
     return xp.absolute(x)
 
 
-@elementwise(x=lambda g: zero(g), sample=nonzero, example="sign(tensor([3.0, -2.0, 0.0]))")
+@elementwise(x=vanishing, sample=nonzero, example="sign(tensor([3.0, -2.0, 0.0]))")
 def sign(xp, x):
     """1, -1 or 0."""
     return xp.signum(x)
 
 
-@elementwise(x=lambda g: zero(g), sample=nonzero, example="sgn(tensor([3.0, -2.0, 0.0]))")
+@elementwise(x=vanishing, sample=nonzero, example="sgn(tensor([3.0, -2.0, 0.0]))")
 def sgn(xp, x):
     """1, -1 or 0."""
     return xp.signum(x)
@@ -322,8 +356,8 @@ def positive(input):
 # ---- operators
 
 for _symbol, _op, _number in (
-    ("add", add, None), ("sub", sub, None), ("mul", mul, None), ("truediv", div, None), ("floordiv", floor_divide, None),
-    ("mod", _remainder, _remainder_number),
+    ("add", add, None), ("sub", sub, None), ("mul", mul, None), ("truediv", div, None),
+    ("floordiv", floor_divide, None), ("mod", _remainder, _remainder_number),
 ):  # fmt: skip
     add_operator(f"__{_symbol}__", _op, number=_number)
     add_operator(f"__i{_symbol}__", _op, number=_number, inplace=True)
@@ -335,4 +369,4 @@ add_operator("__rfloordiv__", floor_divide, reflected=True)
 add_operator("__rmod__", _remainder_of_number, reflected=True)
 add_operator("__neg__", neg)
 add_operator("__abs__", abs)
-Tensor.__pos__ = positive
+bind_operator("__pos__", positive)

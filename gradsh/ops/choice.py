@@ -7,9 +7,10 @@ from gradsh.engine.op import OPS, elementwise
 from gradsh.engine.promote import NUMBERS, common_dtype
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-from gradsh.ops.arithmetic import underivable, zero
+from gradsh.ops.arithmetic import underivable, vanishing
 from gradsh.ops.calls import Unfit, for_number, operand
 from gradsh.ops.comparison import isfinite
+from gradsh.ops.options import fits_none
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, between, booleans, nonzero, reals
 
@@ -37,7 +38,8 @@ def _condition(value):
 
         raise fault(
             RuntimeError,
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {TYPE_NAMES[value.dtype.name]}",
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            + TYPE_NAMES[value.dtype.name],
             hint="x > 0, or x.bool()",
         )
     return value
@@ -111,7 +113,12 @@ def fmin(xp, x, y):
 # ---- bounds: at a bound the gradient passes
 
 LOW = {"x": lambda g, x, y: where(x >= y, g, 0.0), "y": lambda g, x, y: where(x < y, g, 0.0), "sample": reals, "at": ()}
-HIGH = {"x": lambda g, x, y: where(x <= y, g, 0.0), "y": lambda g, x, y: where(x > y, g, 0.0), "sample": reals, "at": ()}
+HIGH = {
+    "x": lambda g, x, y: where(x <= y, g, 0.0),
+    "y": lambda g, x, y: where(x > y, g, 0.0),
+    "sample": reals,
+    "at": (),
+}
 
 
 def at_least(xp, x, y):
@@ -133,8 +140,14 @@ def _bound(rules, kernel, node):
     return elementwise(**rules, name=f"{kernel.__name__}_{node}", grad_fn=node)(kernel)
 
 
-LOWER = {node: _bound(LOW, at_least, node) for node in ("ClampBackward0", "ClampBackward1", "ClampMinBackward0", "ClampMinBackward1")}
-UPPER = {node: _bound(HIGH, at_most, node) for node in ("ClampBackward0", "ClampBackward1", "ClampMaxBackward0", "ClampMaxBackward1")}
+LOWER = {
+    node: _bound(LOW, at_least, node)
+    for node in ("ClampBackward0", "ClampBackward1", "ClampMinBackward0", "ClampMinBackward1")
+}
+UPPER = {
+    node: _bound(HIGH, at_most, node)
+    for node in ("ClampBackward0", "ClampBackward1", "ClampMaxBackward0", "ClampMaxBackward1")
+}
 
 clamp_both = elementwise(
     x=lambda g, x, low, high: where((x >= low) & (x <= high), g, 0.0),
@@ -166,9 +179,9 @@ def _in_common_type(x, *numbers):
     return x if x.dtype is dtype else OPS["to_dtype"](x, dtype=dtype)
 
 
-def _bound_argument(value, name):
+def _bound_argument(value):
     if not isinstance(value, (Tensor, *NUMBERS)) and value is not None:
-        raise Unfit(name, "Number", value)
+        raise fits_none()
     return value
 
 
@@ -184,37 +197,44 @@ def clamp(input, min=None, max=None):
     """input, but no less than min and no more than max; one of them may be left out."""
     if input.__class__ in NUMBERS:
         return for_number(clamp, input, min, max)
-    x, low, high = operand(input), _bound_argument(min, "min"), _bound_argument(max, "max")
+    x, low, high = operand(input), _bound_argument(min), _bound_argument(max)
     numbers = not isinstance(low, Tensor) and not isinstance(high, Tensor)
     if low is None and high is None:
         raise fault(RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None")
     if low is not None and high is not None:
         if numbers:
             return clamp_numbers(_in_common_type(x, low, high), low=low, high=high)
-        for name, value, other in (("min", low, high), ("max", high, low)):
-            if not isinstance(value, Tensor) and other.ndim:
-                raise Unfit(name, "Tensor", value)
+        if any(not isinstance(value, Tensor) and other.ndim for value, other in ((low, high), (high, low))):
+            raise fits_none()
         return clamp_both(x, low, high)
     node = "ClampBackward1" if numbers else "ClampBackward0"
     return LOWER[node](x, low) if high is None else UPPER[node](x, high)
 
 
-@function(inplace=True, overloads=("(Tensor input, Tensor min)", "(Tensor input, Number min)"), example="clamp_min(tensor([-2.0, 0.5]), 0)")
+@function(
+    inplace=True,
+    overloads=("(Tensor input, Tensor min)", "(Tensor input, Number min)"),
+    example="clamp_min(tensor([-2.0, 0.5]), 0)",
+)
 def clamp_min(input, min):
     """input, but no less than min."""
     if input.__class__ in NUMBERS:
         return for_number(clamp_min, input, min)
     node = "ClampMinBackward1" if isinstance(min, Tensor) else "ClampMinBackward0"
-    return LOWER[node](operand(input), _bound_argument(min, "min"))
+    return LOWER[node](operand(input), _bound_argument(min))
 
 
-@function(inplace=True, overloads=("(Tensor input, Tensor max)", "(Tensor input, Number max)"), example="clamp_max(tensor([0.5, 2.0]), 1)")
+@function(
+    inplace=True,
+    overloads=("(Tensor input, Tensor max)", "(Tensor input, Number max)"),
+    example="clamp_max(tensor([0.5, 2.0]), 1)",
+)
 def clamp_max(input, max):
     """input, but no more than max."""
     if input.__class__ in NUMBERS:
         return for_number(clamp_max, input, max)
     node = "ClampMaxBackward1" if isinstance(max, Tensor) else "ClampMaxBackward0"
-    return UPPER[node](operand(input), _bound_argument(max, "max"))
+    return UPPER[node](operand(input), _bound_argument(max))
 
 
 # ---- nan, infinity, signs, steps
@@ -222,25 +242,35 @@ def clamp_max(input, max):
 
 @elementwise(
     x=lambda g, x: where(isfinite(x), g, 0.0),
-    sample=[Sample(reals(2, 3))],
-    example="nan_to_num(tensor([nan, inf, 1.0]), posinf=9.0)",
+    sample=[Sample(reals(2, 3), nan=0.0, high=None, low=None)],
+    at=(),
+    name="nan_to_num",
 )
-def nan_to_num(xp, x, *, nan=0.0, posinf=None, neginf=None):
-    """Numbers in place of nan and the infinities: of these, the largest ones of the type unless told."""
+def numbers_for(xp, x, *, nan, high, low):
+    """Numbers in place of nan and the infinities; for these the largest ones of the type where none are given."""
     x = xp.asarray(x)
     if x.dtype.kind != "f":
         return x.copy()
-    limit = xp.finfo(x.dtype).max
-    found = xp.where(x == xp.inf, limit if posinf is None else posinf, x)
-    found = xp.where(x == -xp.inf, -limit if neginf is None else neginf, found)
-    return xp.where(x != x, 0.0 if nan is None else nan, found).astype(x.dtype)[()]
+    limit = float(xp.finfo(x.dtype).max)
+    found = xp.where(x == xp.inf, limit if high is None else high, x)
+    found = xp.where(x == -xp.inf, -limit if low is None else low, found)
+    return xp.where(x != x, nan, found)[()]
+
+
+@function(inplace=True, example="nan_to_num(tensor([nan, inf, 1.0]), posinf=9.0)")
+def nan_to_num(input, nan=None, posinf=None, neginf=None):
+    """input with numbers in place of nan (0) and the infinities (the largest numbers of its type)."""
+    for name, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf)):
+        if value is not None and not isinstance(value, NUMBERS):
+            raise Unfit(name, "float", value)
+    return numbers_for(input, nan=0.0 if nan is None else nan, high=posinf, low=neginf)
 
 
 def _sign_moved(g, x, out):
     return g * where(x == 0, 0.0, out / x)
 
 
-MOVED_SIGN = {"x": _sign_moved, "y": lambda g: zero(g), "sample": nonzero, "floating": True, "at": ()}
+MOVED_SIGN = {"x": _sign_moved, "y": vanishing, "sample": nonzero, "floating": True, "at": ()}
 _copysign = elementwise(**MOVED_SIGN, name="copysign", grad_fn="CopysignBackward0")(lambda xp, x, y: xp.copysign(x, y))
 _copysign_number = elementwise(**MOVED_SIGN, name="copysign_number", grad_fn="CopysignBackward1")(
     lambda xp, x, y: xp.copysign(x, y)
@@ -275,7 +305,7 @@ def heaviside(xp, x, y):
 
 @elementwise(
     x=lambda g, x, y: where(x == y, 0.0, g),
-    y=lambda g: zero(g),
+    y=vanishing,
     sample=reals,
     numbers=False,
     refuses=("nextafter_cpu", "bool integer"),

@@ -147,7 +147,10 @@ LERP = {
     "refuses": ("lerp_kernel_scalar", "bool integer"),
 }
 lerp_number = elementwise(
-    **LERP, sample=[Sample(reals(2, 3), reals(3), weight=0.3), Sample(reals(), reals(), weight=0.8)], name="lerp_number", grad_fn="LerpBackward0"
+    **LERP,
+    sample=[Sample(reals(2, 3), reals(3), weight=0.3), Sample(reals(), reals(), weight=0.8)],
+    name="lerp_number",
+    grad_fn="LerpBackward0",
 )(lambda xp, x, end, *, weight: between_ends(xp, x, end, weight))
 lerp_tensor = elementwise(
     **LERP, weight=lambda g, x, end: g * (end - x), sample=reals, name="lerp_tensor", grad_fn="LerpBackward1"
@@ -156,7 +159,10 @@ lerp_tensor = elementwise(
 
 @function(
     inplace=True,
-    overloads=("(Tensor input, Tensor end, Tensor weight, *, Tensor out = None)", "(Tensor input, Tensor end, Number weight, *, Tensor out = None)"),
+    overloads=(
+        "(Tensor input, Tensor end, Tensor weight, *, Tensor out = None)",
+        "(Tensor input, Tensor end, Number weight, *, Tensor out = None)",
+    ),
     example="lerp(tensor([0.0, 10.0]), tensor([1.0, 20.0]), 0.3)",
 )
 def lerp(input, end, weight):
@@ -191,11 +197,11 @@ def no_integer_quotient(x, y, z):
     if all(value.dtype.category != FLOATING for value in (y, z)):
         raise fault(
             RuntimeError,
-            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
-            "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
-            "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
-            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * "
-            "tensor1 / tensor2), for all dtypes.",
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
+            "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value "
+            "* torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
+            "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value "
+            "* tensor1 / tensor2), for all dtypes.",
         )
 
 

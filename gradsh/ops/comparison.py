@@ -5,10 +5,9 @@ from __future__ import annotations
 from gradsh.backend.dtypes import BOOL, FLOATING
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import constant, elementwise
-from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
-from gradsh.ops.registry import add_operator, function
+from gradsh.ops.registry import add_operator, bind_operator, function
 
 # ---- comparisons
 
@@ -20,21 +19,32 @@ def eq(xp, x, y):
 
 
 @elementwise(
-    result="bool", inplace=True, at=("torch", "Tensor", "torch:not_equal", "Tensor:not_equal"), example="ne(tensor([1.0, 2.0]), 2)"
+    result="bool",
+    inplace=True,
+    at=("torch", "Tensor", "torch:not_equal", "Tensor:not_equal"),
+    example="ne(tensor([1.0, 2.0]), 2)",
 )
 def ne(xp, x, y):
     """Whether numbers differ."""
     return xp.not_equal(x, y)
 
 
-@elementwise(result="bool", inplace=True, at=("torch", "Tensor", "torch:less", "Tensor:less"), example="lt(tensor([1.0, 2.0]), 2)")
+@elementwise(
+    result="bool",
+    inplace=True,
+    at=("torch", "Tensor", "torch:less", "Tensor:less"),
+    example="lt(tensor([1.0, 2.0]), 2)",
+)
 def lt(xp, x, y):
     """Whether the first number is less."""
     return xp.less(x, y)
 
 
 @elementwise(
-    result="bool", inplace=True, at=("torch", "Tensor", "torch:less_equal", "Tensor:less_equal"), example="le(tensor([1.0, 2.0]), 2)"
+    result="bool",
+    inplace=True,
+    at=("torch", "Tensor", "torch:less_equal", "Tensor:less_equal"),
+    example="le(tensor([1.0, 2.0]), 2)",
 )
 def le(xp, x, y):
     """Whether the first number is less or equal."""
@@ -42,7 +52,10 @@ def le(xp, x, y):
 
 
 @elementwise(
-    result="bool", inplace=True, at=("torch", "Tensor", "torch:greater", "Tensor:greater"), example="gt(tensor([1.0, 2.0]), 1)"
+    result="bool",
+    inplace=True,
+    at=("torch", "Tensor", "torch:greater", "Tensor:greater"),
+    example="gt(tensor([1.0, 2.0]), 1)",
 )
 def gt(xp, x, y):
     """Whether the first number is greater."""
@@ -177,7 +190,9 @@ bitwise_left_shift = elementwise(
     name="bitwise_left_shift", refuses=("lshift_cpu", "floating bool"), example="bitwise_left_shift(tensor([1, 3]), 2)"
 )(shifted_left)
 bitwise_right_shift = elementwise(
-    name="bitwise_right_shift", refuses=("rshift_cpu", "floating bool"), example="bitwise_right_shift(tensor([8, 3]), 1)"
+    name="bitwise_right_shift",
+    refuses=("rshift_cpu", "floating bool"),
+    example="bitwise_right_shift(tensor([8, 3]), 1)",
 )(shifted_right)
 
 
@@ -200,12 +215,13 @@ def _inverted(self):
 
 
 for _name, _op in (
-    ("and", bitwise_and), ("or", bitwise_or), ("xor", bitwise_xor), ("lshift", bitwise_left_shift), ("rshift", bitwise_right_shift),
+    ("and", bitwise_and), ("or", bitwise_or), ("xor", bitwise_xor), ("lshift", bitwise_left_shift),
+    ("rshift", bitwise_right_shift),
 ):  # fmt: skip
     add_operator(f"__{_name}__", _op)
     add_operator(f"__i{_name}__", _op, inplace=True)
     add_operator(f"__r{_name}__", _op, reflected=True)
-Tensor.__invert__ = _inverted
+bind_operator("__invert__", _inverted)
 
 
 # ---- closeness
@@ -225,7 +241,9 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether numbers differ by no more than atol + rtol |other|."""
     x, y = operand(input), operand(other, "other")
     if x.dtype is not y.dtype:
-        raise fault(RuntimeError, f"{TYPE_NAMES[x.dtype.name]} did not match {TYPE_NAMES[y.dtype.name]}", hint="x.to(y.dtype)")
+        raise fault(
+            RuntimeError, f"{TYPE_NAMES[x.dtype.name]} did not match {TYPE_NAMES[y.dtype.name]}", hint="x.to(y.dtype)"
+        )
     return close(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 

@@ -10,9 +10,10 @@ from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import zero
-from gradsh.ops.calls import Unfit, for_number, operand
+from gradsh.ops.calls import for_number, operand
 from gradsh.ops.choice import where
-from gradsh.ops.registry import function
+from gradsh.ops.options import fits_none
+from gradsh.ops.registry import bind_operator, function
 from gradsh.ops.samples import Sample, positive, reals
 from gradsh.ops.unary import log
 
@@ -78,7 +79,11 @@ tensor_power = elementwise(
 )(whole_power)
 
 number_power = elementwise(
-    y=_slope_of_exponent, sample=[Sample(positive(), reals(2, 3)), Sample(positive(), reals())], at=(), name="number_power", grad_fn="PowBackward2"
+    y=_slope_of_exponent,
+    sample=[Sample(positive(), reals(2, 3)), Sample(positive(), reals())],
+    at=(),
+    name="number_power",
+    grad_fn="PowBackward2",
 )(whole_power)
 
 
@@ -98,13 +103,18 @@ def _to_number(x, exponent):
 
 
 def _power(input, exponent):
-    if isinstance(exponent, NUMBERS):
-        if isinstance(input, NUMBERS):
-            raise Unfit("input", "Tensor", input)
+    number = isinstance(exponent, NUMBERS)
+    if (isinstance(input, NUMBERS) and (number or not isinstance(exponent, Tensor))) or (
+        not number and _is_strange(exponent)
+    ):
+        raise fits_none()
+    if number:
         return _to_number(operand(input), exponent)
-    if isinstance(input, NUMBERS):
-        return number_power(input, operand(exponent, "exponent"))
-    return tensor_power(operand(input), operand(exponent, "exponent"))
+    return (number_power if isinstance(input, NUMBERS) else tensor_power)(input, operand(exponent, "exponent"))
+
+
+def _is_strange(value):
+    return not isinstance(value, Tensor) and not (state.lists and isinstance(value, list | tuple))
 
 
 @function("pow", inplace=True, overloads=SIGNATURES, example="pow(tensor([1.0, 2.0]), 3)")
@@ -149,6 +159,6 @@ def _raised_in_place(self, exponent):
     return inplace(_raised, self, exponent, what="**=")
 
 
-Tensor.__pow__ = _raised
-Tensor.__rpow__ = _raising
-Tensor.__ipow__ = _raised_in_place
+bind_operator("__pow__", _raised)
+bind_operator("__rpow__", _raising)
+bind_operator("__ipow__", _raised_in_place)

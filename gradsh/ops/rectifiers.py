@@ -9,7 +9,7 @@ from gradsh.engine.op import elementwise
 from gradsh.engine.promote import NUMBERS
 from gradsh.engine.tensor import wrap
 from gradsh.fault import fault
-from gradsh.ops.arithmetic import whole, zero
+from gradsh.ops.arithmetic import vanishing, whole
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.choice import where
 from gradsh.ops.generator import stream_of
@@ -39,7 +39,7 @@ def applied(op, name, input, inplace, **settings):
 
 @elementwise(
     x=lambda g, y, threshold: let_above(g, y, threshold=threshold),
-    y=lambda g: zero(g),
+    y=vanishing,
     sample=[Sample(reals(2, 3), reals(2, 3), threshold=0.5)],
     at=(),
     grad_fn="ThresholdBackwardBackward0",
@@ -51,7 +51,7 @@ def let_above(xp, x, y, *, threshold):
 
 @elementwise(
     x=lambda g, y, low, high: let_between(g, y, low=low, high=high),
-    y=lambda g: zero(g),
+    y=vanishing,
     sample=[Sample(reals(2, 3), reals(2, 3), low=-1.0, high=0.5)],
     at=(),
     grad_fn="HardtanhBackwardBackward0",
@@ -63,7 +63,7 @@ def let_between(xp, x, y, *, low, high):
 
 @elementwise(
     x=lambda g, y, width: let_outside(g, y, width=width),
-    y=lambda g: zero(g),
+    y=vanishing,
     sample=[Sample(reals(2, 3), reals(2, 3), width=0.5)],
     at=(),
     grad_fn="HardshrinkBackwardBackward0",
@@ -75,7 +75,7 @@ def let_outside(xp, x, y, *, width):
 
 @elementwise(
     x=lambda g, y, slope: let_sloped(g, y, slope=slope),
-    y=lambda g: zero(g),
+    y=vanishing,
     sample=[Sample(reals(2, 3), reals(2, 3), slope=0.1)],
     at=(),
     grad_fn="LeakyReluBackwardBackward0",
@@ -99,7 +99,11 @@ def no_truth_values(message):
 
 
 @elementwise(
-    x=lambda g, out: let_above(g, out, threshold=0), sample=nonzero, name="relu", at=(), check=no_truth_values("Boolean inputs not supported for relu")
+    x=lambda g, out: let_above(g, out, threshold=0),
+    sample=nonzero,
+    name="relu",
+    at=(),
+    check=no_truth_values("Boolean inputs not supported for relu"),
 )
 def rectified(xp, x):
     """x where it is positive, else 0."""
@@ -213,7 +217,10 @@ def softshrink(input, lambd=0.5):
 
 
 @elementwise(
-    x=lambda g, x: let_between(g / 6, x, low=-3, high=3), sample=reals, name="hardsigmoid", **floats_for("hardsigmoid_cpu")
+    x=lambda g, x: let_between(g / 6, x, low=-3, high=3),
+    sample=reals,
+    name="hardsigmoid",
+    **floats_for("hardsigmoid_cpu"),
 )
 def straight_sigmoid(xp, x):
     """x / 6 + 1 / 2, held between 0 and 1."""
@@ -244,8 +251,8 @@ def hardswish(input, inplace=False):
 
 
 @elementwise(
-    x=lambda g, y, z: let_weighted(g, y, z),
-    y=lambda g: zero(g),
+    x=lambda g, y, z: let_weighted(g, y, z),  # noqa: PLW0108  (declared after it)
+    y=vanishing,
     z=lambda g, x, y: where(y > 0, 0.0, g * x),
     sample=[Sample(reals(2, 3), reals(2, 3), reals(3))],
     at=(),
@@ -257,7 +264,7 @@ def let_weighted(xp, x, y, z):
 
 
 @elementwise(
-    x=lambda g, x, y: let_weighted(g, x, y),
+    x=lambda g, x, y: let_weighted(g, x, y),  # noqa: PLW0108  (declared after it)
     y=lambda g, x: where(x > 0, 0.0, g * x),
     sample=[Sample(nonzero(2, 3), reals(3)), Sample(reals(), reals())],
     grad_fn="PreluKernelBackward0",
@@ -300,7 +307,11 @@ def rrelu_with_noise(xp, x, y):
 
 
 rrelu_at_mean = elementwise(
-    x=leaky.rules["x"], sample=leaky.sample, name="rrelu", grad_fn="RreluWithNoiseBackward0", **floats_for("leaky_relu_cpu")
+    x=leaky.rules["x"],
+    sample=leaky.sample,
+    name="rrelu",
+    grad_fn="RreluWithNoiseBackward0",
+    **floats_for("leaky_relu_cpu"),
 )(leaky.kernel)
 
 

@@ -53,7 +53,7 @@ def function(
 
     def register(target: Callable[..., Any]) -> Callable[..., Any]:
         label = name or target.__name__
-        target.__name__ = label
+        target.__name__ = target.__qualname__ = label
         add(Entry(label, target, at, (target.__doc__ or "").strip(), example, None), inplace, overloads, python)
         return target
 
@@ -109,7 +109,7 @@ def attribute(reader: Callable[[Any], Any], writer: Callable[[Any, Any], None] |
 
 
 def add_inplace(name: str, target: Callable[..., Any]) -> None:
-    """The in-place method `name_` of a function whose result takes the tensor's place."""
+    """The in-place method `name_` of a function whose result takes the tensor's place, and the function of that name."""
     label = f"{name}_"
 
     def changed(self: Tensor, *args: Any, **settings: Any) -> Tensor:
@@ -120,6 +120,8 @@ def add_inplace(name: str, target: Callable[..., Any]) -> None:
     changed.__name__ = label
     setattr(Tensor, label, changed)
     NAMESPACES["Tensor"][label] = changed
+    if name in INPLACE_FUNCTIONS:
+        NAMESPACES["torch"][label] = changed
 
 
 def add_op(op: Op) -> None:
@@ -148,6 +150,11 @@ def add_ops() -> None:
     for op in OPS.values():
         if op.at and op.name not in ENTRIES:
             add_op(op)
+
+
+def bind_operator(dunder: str, function: Callable[..., Any]) -> None:
+    """Bind one of Python's operators of Tensor to a function of one's own."""
+    setattr(Tensor, dunder, function)
 
 
 def add_operator(dunder: str, op: Op, *, number: Op | None = None, reflected: bool = False, inplace: bool = False) -> None:
@@ -190,6 +197,13 @@ def _by_number(tensors: Callable[..., Any], number: Callable[..., Any]) -> Calla
 
     return call
 
+
+# In-place methods that PyTorch has as functions too: torch.exp_(x).
+INPLACE_FUNCTIONS = frozenset(
+    "abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max clamp_min clip cos "
+    "cosh deg2rad erf erfc exp exp2 expm1 fix floor frac gcd i0 lcm ldexp log log10 log1p log2 logit nan_to_num neg negative "
+    "rad2deg reciprocal relu round rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy".split()
+)
 
 SYMBOLS = {
     "__iadd__": "+=", "__isub__": "-=", "__imul__": "*=", "__itruediv__": "/=", "__ipow__": "**=", "__ifloordiv__": "//=",

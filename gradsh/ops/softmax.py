@@ -8,8 +8,6 @@ from gradsh.engine.op import OPS, general
 from gradsh.engine.state import state
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, in_type, operand
-from gradsh.ops.choice import where
-from gradsh.ops.comparison import isfinite
 from gradsh.ops.dimensions import axes_of, axis_of
 from gradsh.ops.reduction import sum_over, unreduced
 from gradsh.ops.registry import function
@@ -25,7 +23,7 @@ def _total(x, axes):
 
 
 def _shifted(xp, x, axes):
-    """The numbers less the largest of them along a dimension, so that exponentials do not overflow; halves in singles."""
+    """The numbers less the largest of them along a dimension, so that nothing overflows; halves in singles."""
     x = xp.asarray(x)
     if x.dtype.char == "e":
         x = x.astype("f4")
@@ -52,7 +50,9 @@ def _along(op, input, dim, dtype):
     if x.dtype.category != FLOATING:
         place = "softmax_lastdim_kernel_impl" if axis >= x.ndim - 1 else "softmax_kernel_impl"
         kernel = place if op is normalised or op is OPS["softmax"].call else f"log_{place}"
-        raise fault(NotImplementedError, f"\"{kernel}\" not implemented for '{TYPE_NAMES[x.dtype.name]}'", hint="x.float()")
+        raise fault(
+            NotImplementedError, f"\"{kernel}\" not implemented for '{TYPE_NAMES[x.dtype.name]}'", hint="x.float()"
+        )
     return op(x, axes=(axis,) if x.ndim else ())
 
 

@@ -9,7 +9,7 @@ from gradsh.backend.dtypes import BOOL
 from gradsh.engine.op import elementwise
 from gradsh.engine.promote import NUMBERS
 from gradsh.fault import fault
-from gradsh.ops.arithmetic import sgn, zero
+from gradsh.ops.arithmetic import sgn
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.choice import where
 from gradsh.ops.registry import function
@@ -24,7 +24,11 @@ ROOT_PI = math.sqrt(math.pi)
 
 
 @elementwise(
-    x=lambda g, x: g * (2 / ROOT_PI * exp(-x * x)), sample=reals, floating=True, at=EVERYWHERE, example="erf(tensor([0.0, 1.0]))"
+    x=lambda g, x: g * (2 / ROOT_PI * exp(-x * x)),
+    sample=reals,
+    floating=True,
+    at=EVERYWHERE,
+    example="erf(tensor([0.0, 1.0]))",
 )
 def erf(xp, x):
     """The error function: 2 / sqrt(pi) times the integral of exp(-t²) from 0 to x."""
@@ -32,7 +36,11 @@ def erf(xp, x):
 
 
 @elementwise(
-    x=lambda g, x: g * (-2 / ROOT_PI * exp(-x * x)), sample=reals, floating=True, at=EVERYWHERE, example="erfc(tensor([0.0, 5.0]))"
+    x=lambda g, x: g * (-2 / ROOT_PI * exp(-x * x)),
+    sample=reals,
+    floating=True,
+    at=EVERYWHERE,
+    example="erfc(tensor([0.0, 5.0]))",
 )
 def erfc(xp, x):
     """1 - erf(x), without loss for large x."""
@@ -53,7 +61,11 @@ def erfcx(xp, x):
 
 
 @elementwise(
-    x=lambda g, out: g * (ROOT_PI / 2 * exp(out * out)), sample=unit, floating=True, at=EVERYWHERE, example="erfinv(tensor([0.0, 0.5]))"
+    x=lambda g, out: g * (ROOT_PI / 2 * exp(out * out)),
+    sample=unit,
+    floating=True,
+    at=EVERYWHERE,
+    example="erfinv(tensor([0.0, 0.5]))",
 )
 def erfinv(xp, x):
     """The inverse of erf."""
@@ -161,9 +173,7 @@ def _sum_of_digammas(g, x, order):
     return g * total
 
 
-@elementwise(
-    x=_sum_of_digammas, sample=[Sample(between(2.0, 4.0)(3), order=3)], floating=True, at=(), name="mvlgamma"
-)
+@elementwise(x=_sum_of_digammas, sample=[Sample(between(2.0, 4.0)(3), order=3)], floating=True, at=(), name="mvlgamma")
 def mvlgamma_of(xp, x, *, order):
     """The logarithm of the multivariate gamma function."""
     total = order * (order - 1) / 4 * math.log(math.pi)
@@ -200,8 +210,12 @@ ZETA = {
     "at": (),
 }
 zeta_tensors = elementwise(**ZETA, name="special_zeta", grad_fn="SpecialZetaBackward0")(lambda xp, x, y: xp.zeta(x, y))
-zeta_of_number = elementwise(**ZETA, name="zeta_of_number", grad_fn="SpecialZetaBackward1")(lambda xp, x, y: xp.zeta(x, y))
-zeta_at_number = elementwise(**ZETA, name="zeta_at_number", grad_fn="SpecialZetaBackward2")(lambda xp, x, y: xp.zeta(x, y))
+zeta_of_number = elementwise(**ZETA, name="zeta_of_number", grad_fn="SpecialZetaBackward1")(
+    lambda xp, x, y: xp.zeta(x, y)
+)
+zeta_at_number = elementwise(**ZETA, name="zeta_at_number", grad_fn="SpecialZetaBackward2")(
+    lambda xp, x, y: xp.zeta(x, y)
+)
 
 
 @function("zeta", at=("special",), example="torch.special.zeta(tensor([2.0]), 1.0)")
@@ -269,7 +283,9 @@ def scaled_bessel(xp, x, *, order):
     return xp.modified_bessel(x, order=order, scaled=True)
 
 
-@elementwise(x=lambda g, x: g * bessel(x, order=1), sample=reals, floating=True, at=EVERYWHERE, example="i0(tensor([0.0, 1.0]))")
+@elementwise(
+    x=lambda g, x: g * bessel(x, order=1), sample=reals, floating=True, at=EVERYWHERE, example="i0(tensor([0.0, 1.0]))"
+)
 def i0(xp, x):
     """The modified Bessel function of the first kind, of order 0."""
     return xp.modified_bessel(x, order=0)
@@ -362,7 +378,11 @@ def sinc_derivative(xp, x, *, order):
 
 
 @elementwise(
-    x=lambda g, x: g * sinc_derivative(x, order=1), sample=reals, floating=True, at=EVERYWHERE, example="sinc(tensor([0.0, 0.5]))"
+    x=lambda g, x: g * sinc_derivative(x, order=1),
+    sample=reals,
+    floating=True,
+    at=EVERYWHERE,
+    example="sinc(tensor([0.0, 0.5]))",
 )
 def sinc(xp, x):
     """sin(pi x) / (pi x), 1 at 0."""

@@ -7,7 +7,8 @@ import math
 
 from gradsh.engine.op import elementwise, general
 from gradsh.fault import fault
-from gradsh.ops.arithmetic import zero
+from gradsh.ops.arithmetic import vanishing
+from gradsh.ops.calls import operand
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, above_one, between, nonzero, positive, probabilities, reals, unit
 
@@ -23,7 +24,11 @@ def exp(xp, x):
 
 
 @elementwise(
-    x=lambda g, out: g * out * math.log(2.0), sample=reals, floating=True, at=TORCH_SPECIAL, example="exp2(tensor([0.0, 3.0]))"
+    x=lambda g, out: g * out * math.log(2.0),
+    sample=reals,
+    floating=True,
+    at=TORCH_SPECIAL,
+    example="exp2(tensor([0.0, 3.0]))",
 )
 def exp2(xp, x):
     """2 to the power x."""
@@ -50,7 +55,9 @@ def log2(xp, x):
     return xp.log2(x)
 
 
-@elementwise(x=lambda g, x: g / (x * math.log(10.0)), sample=positive, floating=True, example="log10(tensor([1.0, 1000.0]))")
+@elementwise(
+    x=lambda g, x: g / (x * math.log(10.0)), sample=positive, floating=True, example="log10(tensor([1.0, 1000.0]))"
+)
 def log10(xp, x):
     """Logarithm to base 10."""
     return xp.log10(x)
@@ -159,7 +166,11 @@ def cosh(xp, x):
 
 
 @elementwise(
-    x=lambda g, out: g * (1 - out * out), sample=reals, floating=True, at=("torch", "Tensor", "F"), example="tanh(tensor([0.0, 1.0]))"
+    x=lambda g, out: g * (1 - out * out),
+    sample=reals,
+    floating=True,
+    at=("torch", "Tensor", "F"),
+    example="tanh(tensor([0.0, 1.0]))",
 )
 def tanh(xp, x):
     """Hyperbolic tangent."""
@@ -203,7 +214,11 @@ def atanh(xp, x):
 
 
 @elementwise(
-    x=lambda g: g * (math.pi / 180), sample=reals, floating=True, grad_fn="Deg2RadBackward0", example="deg2rad(tensor([180.0]))"
+    x=lambda g: g * (math.pi / 180),
+    sample=reals,
+    floating=True,
+    grad_fn="Deg2RadBackward0",
+    example="deg2rad(tensor([180.0]))",
 )
 def deg2rad(xp, x):
     """Degrees in radians."""
@@ -211,7 +226,11 @@ def deg2rad(xp, x):
 
 
 @elementwise(
-    x=lambda g: g * (180 / math.pi), sample=reals, floating=True, grad_fn="Rad2DegBackward0", example="rad2deg(tensor([pi]))"
+    x=lambda g: g * (180 / math.pi),
+    sample=reals,
+    floating=True,
+    grad_fn="Rad2DegBackward0",
+    example="rad2deg(tensor([pi]))",
 )
 def rad2deg(xp, x):
     """Radians in degrees."""
@@ -230,7 +249,7 @@ def sigmoid(xp, x):
     return xp.divide(1, 1 + xp.exp(-x))
 
 
-@elementwise(x=lambda g: zero(g), sample=nonzero, floating=True, example="angle(tensor([1.0, -1.0]))")
+@elementwise(x=vanishing, sample=nonzero, floating=True, example="angle(tensor([1.0, -1.0]))")
 def angle(xp, x):
     """The angle of a number in the complex plane: 0, or pi where it is negative."""
     return xp.where(x != x, x, xp.where(x < 0, math.pi, xp.zeros_like(x)))
@@ -241,22 +260,20 @@ def angle(xp, x):
 BETWEEN_STEPS = between(0.1, 0.4)
 
 
-@elementwise(
-    x=lambda g: zero(g), sample=BETWEEN_STEPS, refuses=("floor_vml_cpu", "bool"), example="floor(tensor([1.5, -1.5]))"
-)
+@elementwise(x=vanishing, sample=BETWEEN_STEPS, refuses=("floor_vml_cpu", "bool"), example="floor(tensor([1.5, -1.5]))")
 def floor(xp, x):
     """The largest whole number that is not above x."""
     return xp.floor(x)
 
 
-@elementwise(x=lambda g: zero(g), sample=BETWEEN_STEPS, refuses=("ceil_vml_cpu", "bool"), example="ceil(tensor([1.5, -1.5]))")
+@elementwise(x=vanishing, sample=BETWEEN_STEPS, refuses=("ceil_vml_cpu", "bool"), example="ceil(tensor([1.5, -1.5]))")
 def ceil(xp, x):
     """The smallest whole number that is not below x."""
     return xp.ceil(x)
 
 
 @elementwise(
-    x=lambda g: zero(g),
+    x=vanishing,
     sample=BETWEEN_STEPS,
     refuses=("trunc_vml_cpu", "bool"),
     at=("torch", "Tensor", "torch:fix", "Tensor:fix"),
@@ -267,20 +284,22 @@ def trunc(xp, x):
     return xp.trunc(x)
 
 
-@elementwise(x=lambda g: g, sample=BETWEEN_STEPS, refuses=("frac_cpu", "bool integer"), example="frac(tensor([1.5, -1.5]))")
+@elementwise(
+    x=lambda g: g, sample=BETWEEN_STEPS, refuses=("frac_cpu", "bool integer"), example="frac(tensor([1.5, -1.5]))"
+)
 def frac(xp, x):
     """What is left of the whole part."""
     return x - xp.trunc(x)
 
 
-@elementwise(x=lambda g: zero(g), sample=BETWEEN_STEPS, refuses=("round_vml_cpu", "bool"), at=(), name="round")
+@elementwise(x=vanishing, sample=BETWEEN_STEPS, refuses=("round_vml_cpu", "bool"), at=(), name="round")
 def nearest(xp, x):
     """The nearest whole number, the even one of two."""
     return x.copy() if getattr(x, "dtype", None) is not None and x.dtype.kind != "f" else xp.rint(x)
 
 
 @elementwise(
-    x=lambda g: zero(g),
+    x=vanishing,
     sample=[Sample(BETWEEN_STEPS(2, 3), decimals=0)],
     refuses=("round_cpu", "bool integer"),
     at=(),
@@ -298,7 +317,22 @@ def round(input, *, decimals=0):
     return round_to(input, decimals=decimals) if decimals else nearest(input)
 
 
-# ---- parts of floating-point numbers
+# ---- parts of numbers
+
+
+SAME = ("real", "conj", "conj_physical", "resolve_conj", "resolve_neg")
+
+
+@function(at=tuple(f"{place}:{name}" for place in ("torch", "Tensor") for name in SAME))
+def real(input):
+    """The real part: the tensor itself, which has no imaginary one."""
+    return operand(input)
+
+
+@function()
+def imag(input):
+    """The imaginary part, which no tensor here has."""
+    raise fault(RuntimeError, "imag is not implemented for tensors with non-complex dtypes.")
 
 
 @general(
@@ -319,7 +353,7 @@ def frexp(xp, x):
 
 
 @elementwise(
-    x=lambda g, y: ldexp(g, y),
+    x=lambda g, y: ldexp(g, y),  # noqa: PLW0108  (declared after it)
     y=lambda g, out: g * out * math.log(2.0),
     sample=reals,
     numbers=False,
