@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gradsh.data.programs import read_program
+
 if TYPE_CHECKING:
     from gradsh.session import Session
     from gradsh.view.writers import Writer
@@ -261,28 +263,6 @@ def _writer(options: Arguments) -> Writer:
     elif writers.colour_wanted(results, options.color or "auto"):
         kind = writers.TerminalWriter
     return kind(results, reports, width, prompt=both or results.isatty())
-
-
-def read_program(name: str) -> str:
-    """The text of a program: a file, or standard input for `-`; UTF-8 whatever the locale."""
-    if name == "-":
-        if sys.stdin is None:
-            return ""
-        data = sys.stdin.buffer.read()
-    else:
-        with open(name, "rb") as file:
-            data = file.read()
-    if name.endswith(".ipynb"):
-        return notebook_text(data)
-    return data.decode("utf-8-sig")
-
-
-def notebook_text(data: bytes) -> str:
-    """The code cells of a Jupyter notebook, one after the other."""
-    import json
-
-    cells = json.loads(data)["cells"]
-    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
 
 
 def _run(session: Session, name: str, text: Callable[[], str], options: Arguments) -> int:

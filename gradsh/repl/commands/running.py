@@ -17,7 +17,7 @@ def load(session: Session, file: Path) -> None:
     """Run a file in this session.  :load f"""
     import os
 
-    from gradsh.cli import read_program
+    from gradsh.data.programs import read_program
 
     path = os.path.expanduser(file)
     try:
