@@ -136,7 +136,12 @@ def _into(out: Any, result: Any, name: str) -> Any:
 
 
 def _in_all(argument: str, overloads: tuple[str, ...]) -> bool:
-    return all(f" {argument}," in text or f" {argument} " in text or f" {argument})" in text for text in overloads)
+    """Whether every signature has the argument, of the same type: then the error is about it alone."""
+    found = []
+    for text in overloads:
+        parts = [part.partition(" = ")[0] for part in text.strip("()").split(", ")]
+        found.append([part for part in parts if part.rpartition(" ")[2] == argument])
+    return bool(found[0]) and all(one == found[0] for one in found)
 
 
 def invalid_combination(

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from math import inf
+
+from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import general, linear
 from gradsh.engine.tensor import Tensor
-from gradsh.ops.calls import in_type
+from gradsh.fault import fault
+from gradsh.ops.calls import in_type, operand
+from gradsh.ops.choice import where
 from gradsh.ops.dimensions import axis_of
+from gradsh.ops.picking import put_along
 from gradsh.ops.registry import function
-from gradsh.ops.samples import Made, Sample, nonzero, reals
+from gradsh.ops.samples import Made, Sample, distinct, nonzero, reals
+from gradsh.ops.unary import exp
 
 # A running product and its like are linear recurrences: `recurrence` is closed under differentiation, so what is
 # built from it has derivatives of any order, zeros among the numbers or not.
@@ -139,3 +146,94 @@ def cumprod(input, dim, *, dtype=None):
     """Product of the numbers so far along a dimension."""
     input = in_type(input, dtype)
     return running_product(input, axis=axis_of(dim, input.ndim), reverse=False, exclusive=False)
+
+
+# ---- extrema
+
+
+def _scan_rule(g, x_shape, indices, axis):
+    return put_along(g, indices, size=x_shape, axis=axis) if x_shape else g
+
+
+def _scan_extremum(xp, x, ufunc, axis):
+    """The extremum so far along an axis and its last place; nan stays once met, at the last nan so far."""
+    x = xp.asarray(x)
+    if not x.ndim:
+        return x.copy(), xp.zeros((), xp.int64)
+    values = ufunc.accumulate(x, axis)
+    lane = xp.arange(x.shape[axis]).reshape([-1 if k == axis else 1 for k in range(x.ndim)])
+    met = xp.logical_or(xp.equal(x, values), xp.isnan(x))
+    return values, xp.maximum.accumulate(xp.where(met, lane, 0), axis)
+
+
+@general(
+    x=_scan_rule,
+    sample=[Sample(distinct(2, 4), axis=1), Sample(distinct(4, 2), axis=0)],
+    outputs=("values", "indices"),
+    differentiable=(True, False),
+    at=(),
+    name="cummax",
+)
+def running_maximum(xp, x, *, axis):
+    """The largest number so far along a dimension and its last place."""
+    return _scan_extremum(xp, x, xp.maximum, axis)
+
+
+@general(
+    x=_scan_rule,
+    sample=[Sample(distinct(2, 4), axis=1), Sample(distinct(4, 2), axis=0)],
+    outputs=("values", "indices"),
+    differentiable=(True, False),
+    at=(),
+    name="cummin",
+)
+def running_minimum(xp, x, *, axis):
+    """The smallest number so far along a dimension and its last place."""
+    return _scan_extremum(xp, x, xp.minimum, axis)
+
+
+@function(example="cummax(tensor([1.0, 3.0, 2.0]), dim=0)")
+def cummax(input, dim):
+    """The largest number so far along a dimension, and its place, the last of several."""
+    input = operand(input)
+    return running_maximum(input, axis=axis_of(dim, input.ndim))
+
+
+@function(example="cummin(tensor([3.0, 1.0, 2.0]), dim=0)")
+def cummin(input, dim):
+    """The smallest number so far along a dimension, and its place, the last of several."""
+    input = operand(input)
+    return running_minimum(input, axis=axis_of(dim, input.ndim))
+
+
+# ---- logarithms of sums of exponentials
+
+
+def _running_logsumexp_rule(g, x, x_shape, out, axis):
+    """With r[k] = d out[k] / d out[k-1] = exp(out[k-1] - out[k]), never above 1: a recurrence from the end."""
+    if not x_shape:
+        return g
+    links = where(out == -inf, 0.0, exp(shifted(out, axis=axis, step=1) - out))
+    return recurrence(g, links, axis=axis, reverse=True) * where(out == -inf, 0.0, exp(x - out))
+
+
+@general(
+    x=_running_logsumexp_rule,
+    sample=[Sample(reals(2, 4), axis=1), Sample(reals(4, 2), axis=0)],
+    at=(),
+    grad_fn="LogcumsumexpBackward0",
+)
+def running_logsumexp(xp, x, *, axis):
+    """Logarithm of the sum of the exponentials so far along a dimension."""
+    x = xp.asarray(x)
+    return xp.logaddexp.accumulate(x, axis) if x.ndim else x.copy()
+
+
+@function(example="logcumsumexp(tensor([1.0, 2.0, 3.0]), dim=0)")
+def logcumsumexp(input, dim):
+    """Logarithm of the sum of the exponentials so far along a dimension."""
+    input = operand(input)
+    if input.dtype.category != 2:
+        kind = TYPE_NAMES[input.dtype.name]
+        raise fault(NotImplementedError, f"\"logcumsumexp_out_cpu\" not implemented for '{kind}'", hint=".float() first")
+    return running_logsumexp(input, axis=axis_of(dim, input.ndim))

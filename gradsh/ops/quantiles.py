@@ -1,0 +1,114 @@
+"""Quantiles: numbers at a part of the way through the sorted ones, which differ in how they go between two."""
+
+from __future__ import annotations
+
+from gradsh.backend.dtypes import float32, float64, int64
+from gradsh.engine.create import tensor
+from gradsh.engine.op import OPS, linear
+from gradsh.engine.tensor import Tensor
+from gradsh.fault import fault
+from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.choice import where
+from gradsh.ops.comparison import isnan
+from gradsh.ops.dimensions import axis_of, kept_shape
+from gradsh.ops.ordering import sort
+from gradsh.ops.picking import take_along
+from gradsh.ops.reduction import any_over, sum_over
+from gradsh.ops.registry import function
+from gradsh.ops.samples import Sample, reals
+from gradsh.ops.shape import reshape, reshaped
+from gradsh.ops.structure import to_dtype
+from gradsh.ops.transposing import movedim
+
+MODES = ("linear", "lower", "higher", "midpoint", "nearest")
+OVERLOADS = (
+    '(Tensor input, Tensor q, int dim = None, bool keepdim = False, *, str interpolation = "linear", Tensor out = None)',
+    '(Tensor input, float q, int dim = None, bool keepdim = False, *, str interpolation = "linear", Tensor out = None)',
+)
+
+
+@linear(
+    x=lambda g, x_shape: reshaped(g, size=x_shape),
+    sample=Sample(reals(2, 3, 1), size=(2, 3)),
+    at=(),
+    grad_fn="SqueezeBackward4",
+)
+def squeezed_to(xp, x, *, size):
+    """The same numbers with dimensions of length 1 dropped or added."""
+    return xp.asarray(x).reshape(size)
+
+
+def _ranks(sorted_, q, ignore_nan):
+    """Where in each sorted lane the quantiles are; at the last number, which is nan, where nan is not passed over."""
+    last = (sorted_.ndim - 1,)
+    steps = sorted_.shape[-1] - 1
+    if ignore_nan:
+        counts = sum_over(to_dtype(isnan(sorted_).logical_not(), dtype=sorted_.dtype), axes=last, keepdim=True)
+        ranks = q * (counts - 1)
+        return where(ranks < 0, 0.0, ranks)
+    return where(any_over(isnan(sorted_), axes=last, keepdim=True), float(steps), q * steps)
+
+
+def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
+    input = operand(input)
+    if interpolation not in MODES:
+        raise fault(
+            RuntimeError,
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}",
+        )
+    if not input.numel():
+        raise fault(RuntimeError, f"{name}() input tensor must be non-empty")
+    if input.dtype not in (float32, float64):
+        raise fault(RuntimeError, f"{name}() input tensor must be either float or double dtype", hint=".double() first")
+    q = _checked(name, q, input)
+    axis = None if dim is None else axis_of(dim, input.ndim)
+    if axis is None or not input.ndim:
+        lanes = reshape(input, (-1,))
+    else:
+        lanes = movedim(input, axis, -1)
+    sorted_ = sort(lanes).values
+    ranks = _ranks(sorted_, reshape(q, (-1,)), ignore_nan)
+    if interpolation in ("lower", "higher", "nearest"):
+        ranks = getattr(ranks, {"lower": "floor", "higher": "ceil", "nearest": "round"}[interpolation])()
+    below = to_dtype(ranks, dtype=int64)
+    place = sorted_.ndim - 1
+    found = take_along(sorted_, below.detach(), axis=place)
+    if interpolation in ("linear", "midpoint"):
+        above = take_along(sorted_, to_dtype(ranks.detach().ceil(), dtype=int64), axis=place)
+        weight = (ranks * 0 + 0.5).detach() if interpolation == "midpoint" else ranks - below
+        found = OPS["lerp_tensor"](found, above, weight)
+    size = tuple(lanes.shape[:-1])
+    if keepdim:
+        size = (1,) * input.ndim if axis is None else kept_shape(input.shape, (axis,))
+    if q.ndim:
+        found, size = movedim(found, -1, 0), (q.shape[0], *size)
+    return squeezed_to(found, size=size)
+
+
+def _checked(name, q, input):
+    """The parts of the way, as a tensor of the input's type."""
+    if isinstance(q, int | float):
+        if not 0 <= q <= 1:
+            raise fault(RuntimeError, f"{name}() q must be in the range [0, 1] but got {q:g}")
+        return tensor(float(q), dtype=input.dtype)
+    if not isinstance(q, Tensor):
+        raise Unfit("q", "float", q)
+    if q.ndim > 1:
+        raise fault(RuntimeError, f"{name}() q must be a scalar or 1D tensor")
+    if q.dtype is not input.dtype:
+        raise fault(RuntimeError, f"{name}() q tensor must be same dtype as the input tensor")
+    if not bool(((q >= 0) & (q <= 1)).all()):
+        raise fault(RuntimeError, f"{name}() q values must be in the range [0, 1]")
+    return q
+
+
+@function(example="quantile(tensor([1.0, 2.0, 6.0]), 0.5)", overloads=OVERLOADS)
+def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+    """The numbers at q (one part of the way, or several) through the sorted ones along dim, or all."""
+    return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
+
+
+@function(example="nanquantile(tensor([1.0, nan, 6.0]), 0.5)", overloads=OVERLOADS)
+def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+    """As `quantile`, of the numbers that are not nan."""
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
