@@ -1,0 +1,63 @@
+import torch
+import torch.nn.functional as F
+from torch import nn, optim
+
+torch.set_default_dtype(torch.float64)
+
+
+def flat(value):
+    return [value] if isinstance(value, torch.Tensor) else [tensor for part in value for tensor in flat(part)]
+
+
+def show(label, value):
+    """The numbers of a tensor or of nested tuples of them, to 13 digits: six of them and two sums where they are many."""
+    for tensor in flat(value):
+        numbers = tensor.reshape(-1).tolist()
+        shown = numbers if len(numbers) <= 8 else numbers[:3] + numbers[-3:]
+        weighted = sum(place * number for place, number in enumerate(numbers))
+        sums = "" if shown is numbers else f"sums {sum(numbers):.9f} {weighted:.9f}"
+        print(label, tuple(tensor.shape), " ".join(f"{number:.12e}" for number in shown), sums)
+
+
+def check(make, *inputs):
+    """What a layer is, how it starts, what it gives and the gradients of its parameters and of its first input."""
+    torch.manual_seed(0)
+    layer = make()
+    print(layer)
+    for name, parameter in layer.named_parameters():
+        show(name, parameter)
+    first = inputs[0].clone()
+    if first.is_floating_point():
+        first.requires_grad_()
+    out = flat(layer(first, *inputs[1:]))
+    print([str(tensor.grad_fn).split(" ")[0] for tensor in out])
+    show("out", out)
+    total = sum((tensor * torch.arange(1.0, 1.0 + tensor.numel()).reshape(tensor.shape)).sum() for tensor in out)
+    if total.requires_grad:
+        total.backward()
+    for name, parameter in layer.named_parameters():
+        show("grad " + name, parameter.grad)
+    if first.grad is not None:
+        show("grad of the input", first.grad)
+    for name, buffer in layer.named_buffers():
+        show(name, buffer)
+
+
+torch.manual_seed(6)
+numbers = torch.tensor([1, 0, 3, 3])
+check(lambda: nn.Embedding(5, 3), numbers)
+check(lambda: nn.Embedding(5, 3, padding_idx=-2), numbers)
+check(lambda: nn.Embedding(5, 3, padding_idx=0, scale_grad_by_freq=True), numbers)
+print(nn.Embedding(5, 3, padding_idx=1, max_norm=1.0, norm_type=1.0, scale_grad_by_freq=True))
+table = nn.Embedding.from_pretrained(torch.eye(3))
+print(table, table.weight, table(torch.tensor([2, 0])))
+print(nn.Embedding.from_pretrained(torch.eye(3), freeze=False).weight.requires_grad)
+for make in (
+    lambda: nn.Embedding(3, 2, padding_idx=5),
+    lambda: nn.Embedding(3, 2, padding_idx=-4),
+    lambda: nn.Embedding.from_pretrained(torch.ones(2)),
+):
+    try:
+        make()
+    except AssertionError as error:
+        print(error)

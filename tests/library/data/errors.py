@@ -1,0 +1,97 @@
+import torch
+from torch import nn, optim
+
+
+def attempt(function):
+    try:
+        print(function())
+    except Exception as error:
+        print(type(error).__name__, error)
+
+
+p = torch.ones(2, requires_grad=True)
+attempt(lambda: optim.SGD([]))
+attempt(lambda: optim.SGD(p))
+attempt(lambda: optim.SGD(3))
+attempt(lambda: optim.SGD([3]))
+attempt(lambda: optim.SGD([p, "a"]))
+attempt(lambda: optim.SGD([p * 2]))
+attempt(lambda: optim.SGD([p], lr=-1))
+attempt(lambda: optim.SGD([p], lr=torch.ones(2)))
+attempt(lambda: optim.SGD([p], momentum=-1))
+attempt(lambda: optim.SGD([p], weight_decay=-1))
+attempt(lambda: optim.SGD([p], nesterov=True))
+attempt(lambda: optim.SGD([p], fused=True, foreach=True))
+attempt(lambda: optim.SGD([p], foo=1))
+attempt(lambda: optim.SGD())
+attempt(lambda: optim.SGD([{"params": [p]}, {"params": [p]}]))
+attempt(lambda: optim.SGD([{"params": {p}}]))
+attempt(lambda: optim.SGD([{"params": [p]}, 3]))
+attempt(lambda: optim.SGD([{"lr": 3}]))
+attempt(lambda: optim.SGD([("w", p), torch.ones(1)]))
+attempt(lambda: optim.SGD([p]).load_state_dict(optim.SGD([p, torch.ones(1)]).state_dict()))
+attempt(lambda: optim.SGD([p]).load_state_dict({"state": {}, "param_groups": []}))
+attempt(lambda: optim.SGD([p]).add_param_group([p]))
+attempt(lambda: optim.Adam([p], betas=(1.0, 0.5)))
+attempt(lambda: optim.Adam([p], betas=(0.1, 2.0)))
+attempt(lambda: optim.Adam([p], betas=(0, 0.9)))
+attempt(lambda: optim.Adam([p], eps=-1))
+attempt(lambda: optim.AdamW([p], weight_decay=-1))
+attempt(lambda: optim.NAdam([p], momentum_decay=-1))
+attempt(lambda: optim.Adadelta([p], rho=2))
+attempt(lambda: optim.Adagrad([p], lr_decay=-1))
+attempt(lambda: optim.Adagrad([p], initial_accumulator_value=-1))
+attempt(lambda: optim.RMSprop([p], alpha=-1))
+attempt(lambda: optim.Rprop([p], etas=(2, 3)))
+attempt(lambda: optim.SGD(nn.Linear(2, 2)))
+attempt(lambda: nn.Linear(2))
+attempt(lambda: nn.Linear(2, 3, 4, 5, 6, 7))
+attempt(lambda: nn.Linear(2, 3, foo=4))
+attempt(lambda: nn.Linear(2, 3)(torch.ones(2, 4)))
+attempt(lambda: nn.Linear(2, 3)())
+attempt(lambda: nn.Bilinear(0, 2, 3))
+attempt(lambda: nn.Hardtanh(1, 0))
+attempt(lambda: nn.Unflatten(1, 3))
+attempt(lambda: nn.Unflatten(1, (2, 3.0)))
+attempt(lambda: nn.GroupNorm(2, 5))
+attempt(lambda: nn.HuberLoss(delta="a"))
+attempt(lambda: nn.MultiMarginLoss(p=3))
+attempt(lambda: nn.MultiMarginLoss(weight=torch.ones(1, 1)))
+attempt(lambda: nn.TripletMarginLoss(margin=0))
+attempt(lambda: nn.TripletMarginWithDistanceLoss(margin=-1))
+attempt(lambda: nn.Softmax2d()(torch.ones(2)))
+attempt(lambda: nn.RNN("a", 3))
+attempt(lambda: nn.RNN(3, 0))
+attempt(lambda: nn.RNN(3, 3, 0))
+attempt(lambda: nn.RNN(3, 3, dropout=2))
+attempt(lambda: nn.RNN(3, 3, bias=1))
+attempt(lambda: nn.RNN(3, 3, nonlinearity="sin"))
+attempt(lambda: nn.RNN(3))
+attempt(lambda: nn.RNN(3, 4, foo=3))
+attempt(lambda: nn.GRU(3, 4, proj_size=2))
+attempt(lambda: nn.LSTM(3, 4, proj_size=4))
+for kind in (nn.RNN, nn.GRU, nn.LSTM):
+    layer = kind(3, 4, num_layers=2)
+    attempt(lambda: layer(torch.ones(2)))
+    attempt(lambda: layer(torch.ones(2, 5)))
+    attempt(lambda: layer(torch.ones(0, 3, 3)))
+    attempt(lambda: layer(torch.ones(2, 3, 3).double()))
+    for x, h in (
+        (torch.ones(2, 3), torch.ones(3, 4)),
+        (torch.ones(2, 3), torch.ones(2, 2, 4)),
+        (torch.ones(2, 3, 3), torch.ones(2, 4)),
+        (torch.ones(2, 3, 3), torch.ones(2, 3, 5)),
+    ):
+        attempt(lambda: layer(x, (h, h) if kind is nn.LSTM else h))
+for kind in (nn.RNNCell, nn.GRUCell, nn.LSTMCell):
+    cell = kind(3, 4)
+    attempt(lambda: cell(torch.ones(2, 5)))
+    attempt(lambda: cell(torch.ones(2, 3, 4)))
+    for h in (torch.ones(3, 4), torch.ones(2, 5), torch.ones(2, 3, 4)):
+        attempt(lambda: cell(torch.ones(2, 3), (h, h) if kind is nn.LSTMCell else h))
+attempt(lambda: setattr(nn.Sequential(), "x.y", nn.ReLU()))
+attempt(lambda: nn.utils.vector_to_parameters(3, [p]))
+attempt(lambda: nn.utils.clip_grad_norm_([], 1.0))
+g = torch.ones(2, requires_grad=True)
+g.grad = torch.tensor([float("inf"), 1.0])
+attempt(lambda: nn.utils.clip_grad_norm_([g], 1.0, error_if_nonfinite=True))
