@@ -1,4 +1,4 @@
-"""Layers, losses, initialisation, optimisers and schedules: programs that print what they printed under PyTorch 2.13."""
+"""Layers, losses, initialisation, optimisers, schedules: programs that print what they printed under PyTorch 2.13."""
 
 from __future__ import annotations
 
