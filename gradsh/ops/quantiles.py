@@ -70,9 +70,9 @@ def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
     ranks = _ranks(sorted_, reshape(q, (-1,)), ignore_nan)
     if interpolation in ("lower", "higher", "nearest"):
         ranks = getattr(ranks, {"lower": "floor", "higher": "ceil", "nearest": "round"}[interpolation])()
-    below = to_dtype(ranks, dtype=int64)
+    below = to_dtype(ranks.detach(), dtype=int64)
     place = sorted_.ndim - 1
-    found = take_along(sorted_, below.detach(), axis=place)
+    found = take_along(sorted_, below, axis=place)
     if interpolation in ("linear", "midpoint"):
         above = take_along(sorted_, to_dtype(ranks.detach().ceil(), dtype=int64), axis=place)
         weight = (ranks * 0 + 0.5).detach() if interpolation == "midpoint" else ranks - below

@@ -111,7 +111,7 @@ def test_has_sample(op: Op) -> None:
 
 
 # Tested by the promotion of the elementwise ops; and those that PyTorch has no derivative of.
-WITHOUT_SAMPLE = {"to_dtype", "floor_divide", "heaviside", "remainder_of_number"}
+WITHOUT_SAMPLE = {"to_dtype", "floor_divide", "heaviside", "remainder_of_number", "unique", "unique_dim", "unique_consecutive"}
 
 
 @pytest.mark.parametrize(("op", "sample"), cases())
