@@ -10,7 +10,7 @@ import builtins
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
+from numpy import ndarray as ndarray
 
 from gradsh.backend import loading, selection
 from gradsh.backend.dtypes import BY_CHAR, DType

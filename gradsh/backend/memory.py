@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gradsh.fault import fault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SMALL = 1 << 28  # bytes that are always granted, without a look at the machine
 
 
 def check_room(shape: Sequence[int], itemsize: int) -> int:
-    """The number of elements of a shape, or PyTorch's error where they are negative, countless or too many to hold."""
+    """The number of elements of a shape, or PyTorch's error where they are negative, countless or too many to "
+    "hold."""
     count = 1
     for length in shape:
         if length < 0:
@@ -24,7 +28,8 @@ def check_room(shape: Sequence[int], itemsize: int) -> int:
         if size > machine_memory():
             raise fault(
                 RuntimeError,
-                "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+                "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried "
+                "to "
                 f"allocate {size} bytes. Error code 12 (Cannot allocate memory)",
                 notes=(f"this machine has {machine_memory() / 2**30:.1f} GiB, the tensor needs {size / 2**30:.1f}",),
             )

@@ -1,4 +1,5 @@
-"""Poisson-distributed counts, drawn as PyTorch draws them (`sample_poisson` in aten/src/ATen/native/Distributions.cpp)."""
+"""Poisson-distributed counts, drawn as PyTorch draws them (`sample_poisson` in "
+"aten/src/ATen/native/Distributions.cpp)."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ def _by_rejection(uniform: Any, rate: float) -> float:
         count = math.floor((2.0 * a / left + b) * u + rate + 0.43) if left else -1
         if left >= 0.07 and v <= accepted:
             return float(count)
-        if count < 0 or left < 0.013 and v > left:
+        if count < 0 or (left < 0.013 and v > left):
             continue
         density = -rate + count * logarithm - math.lgamma(count + 1.0)
         if not v or math.log(v) + inverse - math.log(a / (left * left) + b) <= density:

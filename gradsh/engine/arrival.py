@@ -67,7 +67,11 @@ def hook_leaf(tensor: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
     if node is None:
         raise fault(RuntimeError, "cannot register a hook on a tensor that doesn't require gradient")
     if not isinstance(node, AccumulateGrad):
-        raise fault(RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors", hint=".register_hook(…)")
+        raise fault(
+            RuntimeError,
+            "post accumulate grad hooks cannot be registered on non-leaf tensors",
+            hint=".register_hook(…)",
+        )
     if node.post_accumulate is None:
         node.post_accumulate = {}
     return hooked(node.post_accumulate, hook)
@@ -85,7 +89,9 @@ def retain_grad(tensor: Tensor) -> None:
 def retains_grad(tensor: Tensor) -> bool:
     """Whether `retain_grad` was called for a tensor that is no leaf."""
     node = tensor.current_node()
-    return node is not None and node.extra is not None and node.extra.retain is not None and node.extra.retain() is tensor
+    return (
+        node is not None and node.extra is not None and node.extra.retain is not None and node.extra.retain() is tensor
+    )
 
 
 # ---- in a backward pass
@@ -107,7 +113,8 @@ def arrive(node: Node, extra: Extra, g: Any, create: bool) -> Any:
 
 
 def prepare(node: Node, extra: Extra, g: Any, create: bool) -> Any:
-    """What a node's hooks make of the gradient before it is passed on; refuses a saved output that has changed since."""
+    """What a node's hooks make of the gradient before it is passed on; refuses a saved output that has changed "
+    "since."""
     if extra.changed is not None:
         check_saved_out(node)
     if extra.pre:
@@ -142,7 +149,8 @@ class Relay(Node):
 
 
 def run_observed(node: Node, g: Any, create: bool, observe: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> None:
-    """Run a node and hand on what `observe` makes of the gradients that it gives its operands, None where it gives none."""
+    """Run a node and hand on what `observe` makes of the gradients that it gives its operands, None where it gives "
+    "none."""
     p, q, more = node.p, node.q, node.more
     parents = list(node.parents())
     relays = [None if parent is None else Relay(tick(), parent) for parent in parents]
@@ -190,7 +198,7 @@ def add_grad(tensor: Tensor, g: Any, create: bool, owned: bool) -> None:
         if g.__class__ is not float and g.ndim and not (owned and g.base is None):
             g = g.copy()
         tensor.grad = wrap(runtime.canonical(g))
-    elif before.raw.__class__ is float or not before.ndim and before.extra is None:
+    elif before.raw.__class__ is float or (not before.ndim and before.extra is None):
         before.raw = runtime.canonical(before.raw + g)
     else:
         before.raw += g
@@ -222,7 +230,8 @@ def _replaced_all(hook: Callable[..., Any], values: tuple[Any, ...], args: tuple
     if len(found) != len(values):
         raise fault(
             RuntimeError,
-            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(found)}, but expected {len(values)})",
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(found)}, but expected "
+            f"{len(values)})",
         )
     for value, new in zip(values, found, strict=True):
         if value is not None and new is not None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradsh.backend.dtypes import BY_CHAR, FLOATING, INTEGER, DType, boolean, int64, promote
 from gradsh.engine.device import check_device
@@ -11,9 +10,19 @@ from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw, scalar_dtype, wrap
 from gradsh.fault import fault
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 NUMBERS = (float, int, bool)
 PYTHON_TYPES = {float: "float64", int: "int64", bool: "bool"}  # as dtype=: what PyTorch takes them for
-C_NAMES = {"int64": "int64_t", "int32": "int", "int16": "int16_t", "int8": "int8_t", "uint8": "uint8_t", "float32": "float"}
+C_NAMES = {
+    "int64": "int64_t",
+    "int32": "int",
+    "int16": "int16_t",
+    "int8": "int8_t",
+    "uint8": "uint8_t",
+    "float32": "float",
+}
 
 
 def tensor(
@@ -73,7 +82,12 @@ def held(value: Any, dtype: DType, *, names: dict[str, str] | None = None) -> An
     if dtype.category != INTEGER:
         if dtype is boolean:
             return bool(value)
-        if names and dtype.itemsize == 4 and abs(value) > 3.4028235677973366e38 and value not in (float("inf"), -float("inf")):
+        if (
+            names
+            and dtype.itemsize == 4
+            and abs(value) > 3.4028235677973366e38
+            and value not in (float("inf"), -float("inf"))
+        ):
             raise _overflow(dtype, names)
         return value
     bits = 8 * dtype.itemsize
@@ -124,8 +138,10 @@ def check_array_type(array: Any) -> None:
     if array.dtype.char not in BY_CHAR:
         raise fault(
             TypeError,
-            f"can't convert np.ndarray of type {'numpy.' if array.dtype.kind in 'OSUV' else ''}{array.dtype.type.__name__}. "
-            "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
+            "can't convert np.ndarray of type "
+            f"{'numpy.' if array.dtype.kind in 'OSUV' else ''}{array.dtype.type.__name__}. "
+            "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
+            "int8, "
             "uint64, uint32, uint16, uint8, and bool.",
         )
 
@@ -220,7 +236,11 @@ def _number(item: Any, depth: int, dtype: DType) -> Any:
             )
         return item.item()
     if _is_row(item):
-        what = "must be real number, not list" if dtype.category == FLOATING else "'list' object cannot be interpreted as an integer"
+        what = (
+            "must be real number, not list"
+            if dtype.category == FLOATING
+            else "'list' object cannot be interpreted as an integer"
+        )
         raise fault(TypeError, what, notes=(f"the first element is a number, another one at dim {depth} is a list",))
     if hasattr(item, "item"):
         return item.item()
@@ -237,8 +257,10 @@ def _uneven(rows: Any, shape: tuple[int, ...], dtype: DType | None) -> BaseExcep
             return error
     for depth, length in enumerate(shape):
         for row in level:
-            if isinstance(row, str) or not hasattr(row, "__len__") or isinstance(row, Tensor) and not row.ndim:
-                return fault(TypeError, "not a sequence", notes=(f"at dim {depth} a list of {length} stands beside {row!r}",))
+            if isinstance(row, str) or not hasattr(row, "__len__") or (isinstance(row, Tensor) and not row.ndim):
+                return fault(
+                    TypeError, "not a sequence", notes=(f"at dim {depth} a list of {length} stands beside {row!r}",)
+                )
             if len(row) != length:
                 return fault(ValueError, f"expected sequence of length {length} at dim {depth} (got {len(row)})")
         level = [item for row in level for item in row]

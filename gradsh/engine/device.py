@@ -13,7 +13,7 @@ TYPES = (
 )  # fmt: skip
 
 
-class device:  # noqa: N801  (PyTorch's name)
+class device:
     """A place for tensors: a type, and a number where there are several."""
 
     __slots__ = ("index", "type")
@@ -22,13 +22,15 @@ class device:  # noqa: N801  (PyTorch's name)
     type: str
     index: int | None
 
-    def __new__(cls, type: Any = None, index: int | None = None) -> device:  # noqa: A002
+    def __new__(cls, type: Any = None, index: int | None = None) -> device:
         if isinstance(type, device):
             return type
         if isinstance(type, int) and not isinstance(type, bool) and index is None:
             if not state.cuda_as_cpu:
-                raise fault(RuntimeError, "Cannot access accelerator device when none is available.", hint='device("cpu")')
-            type, index = "cuda", type  # noqa: A001
+                raise fault(
+                    RuntimeError, "Cannot access accelerator device when none is available.", hint='device("cpu")'
+                )
+            type, index = "cuda", type
         if not isinstance(type, str):
             got = "" if type is None else type.__class__.__name__
             raise fault(
@@ -40,7 +42,7 @@ class device:  # noqa: N801  (PyTorch's name)
         kind, colon, number = type.partition(":")
         if not type:
             raise fault(RuntimeError, "Device string must not be empty")
-        if not (kind.isascii() and kind.replace("_", "a").isalpha()) or colon and not _is_index(number):
+        if not (kind.isascii() and kind.replace("_", "a").isalpha()) or (colon and not _is_index(number)):
             raise fault(RuntimeError, f"Invalid device string: '{type}'")
         if kind not in TYPES:
             raise fault(
@@ -60,7 +62,9 @@ class device:  # noqa: N801  (PyTorch's name)
         raise fault(AttributeError, f"attribute '{name}' of 'torch.device' objects is not writable")
 
     def __repr__(self) -> str:
-        return f"device(type={self.type!r})" if self.index is None else f"device(type={self.type!r}, index={self.index})"
+        return (
+            f"device(type={self.type!r})" if self.index is None else f"device(type={self.type!r}, index={self.index})"
+        )
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
@@ -93,7 +97,7 @@ def check_device(wanted: Any, function: str = "to") -> None:
     if not isinstance(wanted, device | str | int) or isinstance(wanted, bool):
         raise fault(TypeError, f"{function}(): argument 'device' must be torch.device, not {type(wanted).__name__}")
     place = device(wanted)
-    if place.type == "cpu" or place.type == "cuda" and state.cuda_as_cpu:
+    if place.type == "cpu" or (place.type == "cuda" and state.cuda_as_cpu):
         return
     if place.type == "cuda":
         raise no_cuda()

@@ -7,8 +7,7 @@ and a saved output is held as raw data, so that here too an abandoned graph is f
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.alias import FUNCTION, Alias, check_saved, owner_of, record_change, stale
@@ -21,6 +20,9 @@ from gradsh.engine.site import getframe, user_frame
 from gradsh.engine.state import no_grad, state, tick
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 class FunctionCtx:
@@ -147,14 +149,16 @@ class FunctionNode(Node):
         if len(results) != self.count:
             raise fault(
                 RuntimeError,
-                f"function {name} returned an incorrect number of gradients (expected {self.count}, got {len(results)})",
+                f"function {name} returned an incorrect number of gradients (expected {self.count}, got "
+                f"{len(results)})",
                 hint="one gradient for each argument of forward, None where it has none",
             )
         for index, result in enumerate(results):
             if result is not None and index not in self.places:
                 raise fault(
                     RuntimeError,
-                    f"function {name} returned a gradient different than None at position {index + 1}, but the corresponding "
+                    f"function {name} returned a gradient different than None at position {index + 1}, but the "
+                    "corresponding "
                     "forward input was not a Variable",
                 )
         pairs = []
@@ -173,7 +177,8 @@ class FunctionNode(Node):
             if lead < 0 or any(a != b and b != 1 for a, b in zip(value.shape[lead:], shape, strict=True)):
                 raise fault(
                     RuntimeError,
-                    f"Function {type(self).__name__} returned an invalid gradient at index {index} - got {list(value.shape)} but "
+                    f"Function {type(self).__name__} returned an invalid gradient at index {index} - got "
+                    f"{list(value.shape)} but "
                     f"expected shape compatible with {list(shape)}",
                 )
             value = OPS["sum_to_size"](value, size=shape)
@@ -188,15 +193,18 @@ def _zeros(output: Meta) -> Tensor:
 
 
 class Function:
-    """A differentiable operation of a program's own: a subclass with static `forward` and `backward`, used by `apply`."""
+    """A differentiable operation of a program's own: a subclass with static `forward` and `backward`, used by "
+    "`apply`."""
 
     __module__ = "torch.autograd.function"
 
     def __call__(self, *args: Any, **settings: Any) -> Any:
         raise fault(
             RuntimeError,
-            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
-            "with static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)",
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "function "
+            "with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)",
             hint=f"{type(self).__name__}.apply(…)",
         )
 
@@ -215,7 +223,8 @@ class Function:
         """The gradient of each input, from those of the outputs."""
         raise fault(
             NotImplementedError,
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward "
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward "
             "mode AD.",
         )
 
@@ -282,7 +291,8 @@ def _run(function: type[Function], args: tuple[Any, ...]) -> tuple[Any, Function
     if any(all(one is not value for value in results) for one in ctx._dirty):
         raise fault(
             RuntimeError,
-            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+            "are "
             "modified inplace must all be outputs of the Function.",
         )
     node = None
@@ -313,11 +323,16 @@ def _on_duals(function: type[Function], args: tuple[Any, ...]) -> Any:
     if not isinstance(result, tuple):
         return result if moved is None else dual(result, moved)
     tangents = moved if isinstance(moved, tuple) else (moved,)
-    return tuple(value if tangent is None else dual(value, tangent) for value, tangent in zip(result, tangents, strict=True))
+    return tuple(
+        value if tangent is None else dual(value, tangent) for value, tangent in zip(result, tangents, strict=True)
+    )
 
 
-def _attached(value: Tensor, index: int, node: FunctionNode | None, ctx: FunctionCtx, inputs: Sequence[Tensor], count: int) -> Tensor:
-    """An output of forward with its place in the graph: changed inputs stay themselves, untouched ones get another handle."""
+def _attached(
+    value: Tensor, index: int, node: FunctionNode | None, ctx: FunctionCtx, inputs: Sequence[Tensor], count: int
+) -> Tensor:
+    """An output of forward with its place in the graph: changed inputs stay themselves, untouched ones get another "
+    "handle."""
     differentiable = value.dtype.category == FLOATING and all(value is not one for one in ctx._not_differentiable)
     maker = None if node is None or not differentiable else node if count == 1 else Output(tick(), node, index)
     if any(value is one for one in ctx._dirty):

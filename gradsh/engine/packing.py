@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FrameType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradsh.engine.function import FunctionNode
 from gradsh.engine.node import Node, Released, extra_of
@@ -13,11 +12,14 @@ from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+
 Pack = Callable[[Tensor], Any]
 Unpack = Callable[[Any], Tensor]
 
 
-class saved_tensors_hooks:  # noqa: N801  (PyTorch's name)
+class saved_tensors_hooks:
     """Inside `with`, nodes keep `pack_hook(tensor)` in place of a tensor, and find it again by `unpack_hook`."""
 
     __slots__ = ("_before", "pack_hook", "unpack_hook")
@@ -29,7 +31,9 @@ class saved_tensors_hooks:  # noqa: N801  (PyTorch's name)
         self._before = state.keep
         state.keep = self._keep
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         state.keep = self._before
 
     def _keep(self, node: Node, out: Tensor, frame: FrameType | None) -> None:
@@ -58,7 +62,7 @@ class saved_tensors_hooks:  # noqa: N801  (PyTorch's name)
             value = getattr(node, field)
             if op is None or value is None or not (field in op.operands or field == "out" or field in op.outputs):
                 continue
-            if isinstance(value, tuple) or isinstance(value, float | int) and field in op.operands:
+            if isinstance(value, tuple) or (isinstance(value, float | int) and field in op.operands):
                 continue  # several operands of one name, or a Python number: these are not tensors to PyTorch either
             packed[field] = _kept(self, value if isinstance(value, Tensor) else wrap(canonical(value)))
         if packed:
@@ -112,7 +116,13 @@ def _unpacking(kind: type[Node]) -> type[Node]:
         if self.extra is not None:
             self.extra.packed = {}
 
-    body = {"__slots__": (), "__module__": kind.__module__, "run": run, "run_recorded": run_recorded, "release": release}
+    body = {
+        "__slots__": (),
+        "__module__": kind.__module__,
+        "run": run,
+        "run_recorded": run_recorded,
+        "release": release,
+    }
     found = _classes[kind] = type(kind.__name__, (kind,), body)
     return found
 
@@ -124,7 +134,7 @@ def unpacked_field(node: Node, field: str, unpack: Callable[[], Tensor]) -> Any:
     return tensor if field in node.op.operands else tensor.raw
 
 
-class save_on_cpu:  # noqa: N801
+class save_on_cpu:
     """Accepted: saved tensors are on the processor."""
 
     __slots__ = ()
@@ -135,5 +145,7 @@ class save_on_cpu:  # noqa: N801
     def __enter__(self) -> None:
         return
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         return

@@ -8,8 +8,14 @@ from gradsh.engine.packing import save_on_cpu, saved_tensors_hooks
 from gradsh.ops.registry import constant, function, open_to_programs, readable
 
 function("grad", at=("autograd",), example="torch.autograd.grad(y.sum(), x)", python=True)(walking.grad)
-function("backward", at=("autograd",), example="torch.autograd.backward([y.sum(), z.sum()])", python=True)(walking.backward)
-for _name, _value in (("Function", Function), ("FunctionCtx", FunctionCtx), ("once_differentiable", once_differentiable)):
+function("backward", at=("autograd",), example="torch.autograd.backward([y.sum(), z.sum()])", python=True)(
+    walking.backward
+)
+for _name, _value in (
+    ("Function", Function),
+    ("FunctionCtx", FunctionCtx),
+    ("once_differentiable", once_differentiable),
+):
     constant(_name, _value, at=("autograd", "autograd.function"))
 readable(Function, ("apply", "backward", "forward", "jvp", "setup_context", "vjp"))
 open_to_programs(FunctionCtx)

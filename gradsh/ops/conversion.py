@@ -6,8 +6,7 @@ from gradsh.backend import dtypes
 from gradsh.backend.dtypes import FLOATING, DType
 from gradsh.engine.alias import tensor_type
 from gradsh.engine.create import PYTHON_TYPES, dtype_argument, leaf
-from gradsh.engine.device import check_device, no_cuda
-from gradsh.engine.device import device as device_type
+from gradsh.engine.device import check_device, device as device_type, no_cuda
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit
@@ -64,7 +63,7 @@ def to(self, *target, device=None, dtype=None, other=None, non_blocking=False, c
 
 
 def _is_dtype(value):
-    return isinstance(value, DType) or isinstance(value, type) and value in PYTHON_TYPES
+    return isinstance(value, DType) or (isinstance(value, type) and value in PYTHON_TYPES)
 
 
 def _short_form(name, dtype):
@@ -76,8 +75,9 @@ def _short_form(name, dtype):
 
 
 for _name, _dtype in (
-    ("float", dtypes.float32), ("double", dtypes.float64), ("half", dtypes.float16), ("int", dtypes.int32), ("long", dtypes.int64),
-    ("short", dtypes.int16), ("char", dtypes.int8), ("byte", dtypes.uint8), ("bool", dtypes.boolean),
+    ("float", dtypes.float32), ("double", dtypes.float64), ("half", dtypes.float16), ("int", dtypes.int32),
+    ("long", dtypes.int64), ("short", dtypes.int16), ("char", dtypes.int8), ("byte", dtypes.uint8),
+    ("bool", dtypes.boolean),
 ):  # fmt: skip
     _short_form(_name, _dtype)
 
@@ -136,4 +136,4 @@ def _as_array(self, dtype=None, copy=None):
     return array if dtype is None else array.astype(dtype, copy=False)
 
 
-Tensor.__array__ = _as_array
+setattr(Tensor, "__array__", _as_array)  # noqa: B010

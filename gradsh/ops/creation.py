@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from gradsh.backend.dtypes import boolean, int64
 from gradsh.backend.memory import check_room
-from gradsh.engine.create import C_NAMES, check_array_type, held, leaf, raw_of
-from gradsh.engine.create import tensor as make_tensor
+from gradsh.engine.create import C_NAMES, check_array_type, held, leaf, raw_of, tensor as make_tensor
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.conversion import converted
 from gradsh.ops.options import TAIL, integer, number, options, sizes
 from gradsh.ops.out import deliver, taken
 from gradsh.ops.registry import function
@@ -24,7 +24,11 @@ def filled(shape, value, dtype):
         return number_raw(value, dtype)
     from gradsh.backend import arrays
 
-    return arrays.zeros(shape, dtype.code) if value.__class__ is int and not value else arrays.full(shape, value, dtype.code)
+    return (
+        arrays.zeros(shape, dtype.code)
+        if value.__class__ is int and not value
+        else arrays.full(shape, value, dtype.code)
+    )
 
 
 def like(input, function, value, dtype, layout, device, requires_grad):
@@ -52,16 +56,28 @@ def zeros(*shape, size=None, out=None, dtype=None, layout=None, device=None, pin
 @function(at=("torch",), example="ones(2, 3)")
 def ones(*shape, size=None, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """Ones of a shape."""
-    made = leaf(filled(sizes("ones", shape, size), 1, options("ones", dtype, layout, device, taken(out))), requires_grad)
+    made = leaf(
+        filled(sizes("ones", shape, size), 1, options("ones", dtype, layout, device, taken(out))), requires_grad
+    )
     return made if out is None else deliver(out, made, "ones", dtype)
 
 
 @function(at=("torch",), example="empty(2, 3)")
 def empty(
-    *shape, size=None, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None
+    *shape,
+    size=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+    memory_format=None,
 ):
     """A tensor of a shape to be written to; it holds zeros until then."""
-    made = leaf(filled(sizes("empty", shape, size), 0, options("empty", dtype, layout, device, taken(out))), requires_grad)
+    made = leaf(
+        filled(sizes("empty", shape, size), 0, options("empty", dtype, layout, device, taken(out))), requires_grad
+    )
     return made if out is None else deliver(out, made, "empty", dtype)
 
 
@@ -108,26 +124,40 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
 
 
 @function(at=("torch",), example="zeros_like(ones(2, 3))")
-def zeros_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None):
+def zeros_like(
+    input, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None
+):
     """Zeros of another tensor's shape and type."""
     return like(input, "zeros_like", 0, dtype, layout, device, requires_grad)
 
 
 @function(at=("torch",), example="ones_like(zeros(2, 3))")
-def ones_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None):
+def ones_like(
+    input, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None
+):
     """Ones of another tensor's shape and type."""
     return like(input, "ones_like", 1, dtype, layout, device, requires_grad)
 
 
 @function(at=("torch",), example="empty_like(zeros(2, 3))")
-def empty_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None):
+def empty_like(
+    input, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None
+):
     """A tensor to be written to, of another tensor's shape and type; it holds zeros until then."""
     return like(input, "empty_like", 0, dtype, layout, device, requires_grad)
 
 
 @function(at=("torch",), example="full_like(zeros(2, 3), 7)")
 def full_like(
-    input, fill_value, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None
+    input,
+    fill_value,
+    *,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+    memory_format=None,
 ):
     """One number in every element of another tensor's shape, in its type."""
     return like(input, "full_like", number(fill_value, "fill_value"), dtype, layout, device, requires_grad)
@@ -177,8 +207,13 @@ def as_tensor(data, dtype=None, device=None):
     wanted = options("as_tensor", dtype, None, device)
     dtype = None if dtype is None else wanted
     if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtype)
-    if type(data).__module__ == "numpy" and hasattr(data, "strides") and data.ndim and (dtype is None or data.dtype == dtype.code):
+        return data if dtype is None else converted(data, dtype)
+    if (
+        type(data).__module__ == "numpy"
+        and hasattr(data, "strides")
+        and data.ndim
+        and (dtype is None or data.dtype == dtype.code)
+    ):
         return from_numpy(data)
     return leaf(raw_of(data, dtype))
 
@@ -204,7 +239,8 @@ def from_numpy(array):
         raise fault(
             ValueError,
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "currently supported. (You can probably work around this by making a copy of your array  with array.copy().) ",
+            "currently supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) ",
         )
     return leaf(array)
 
@@ -214,11 +250,15 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, require
     """A tensor of a shape whose elements lie in memory as the strides say; it holds zeros."""
     shape, strides = sizes("empty_strided", (size,)), sizes("empty_strided", (stride,))
     if len(shape) != len(strides):
-        raise fault(RuntimeError, f"mismatch in length of strides and shape. Size: {list(shape)}, Stride: {list(strides)}")
+        raise fault(
+            RuntimeError, f"mismatch in length of strides and shape. Size: {list(shape)}, Stride: {list(strides)}"
+        )
     dtype = options("empty_strided", dtype, layout, device)
     from gradsh.backend import arrays
 
     reach = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides))
     check_room((reach,), dtype.itemsize)
     memory = arrays.zeros(max(reach, 1), dtype.code)
-    return leaf(arrays.lib.stride_tricks.as_strided(memory, shape, [s * dtype.itemsize for s in strides]), requires_grad)
+    return leaf(
+        arrays.lib.stride_tricks.as_strided(memory, shape, [s * dtype.itemsize for s in strides]), requires_grad
+    )

@@ -1,4 +1,5 @@
-"""Dropout: elements or whole channels set to zero at random, the rest scaled up (aten/src/ATen/native/Dropout.cpp)."""
+"""Dropout: elements or whole channels set to zero at random, the rest scaled up "
+"(aten/src/ATen/native/Dropout.cpp)."""
 
 from __future__ import annotations
 
@@ -118,8 +119,10 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
     if operand(input).ndim not in (2, 3):
         raise fault(
             RuntimeError,
-            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that dropout1d exists to provide "
-            "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension "
+            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that dropout1d exists to "
+            "provide "
+            "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch "
+            "dimension "
             "(i.e. 2D or 3D inputs).",
         )
     return _of_channels("dropout1d", input, p, training, inplace, batched=3, unbatched=True)

@@ -16,6 +16,9 @@ from gradsh.ops.registry import function
 
 AT = ("autograd.functional",)
 HERE = "This is not allowed in strict mode"
+ONE_NUMBER = (
+    "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+)
 
 
 def _tuple(values, what, name):
@@ -26,7 +29,8 @@ def _tuple(values, what, name):
             which = f"value at index {index}" if isinstance(values, tuple) else f"given {what}"
             raise fault(
                 TypeError,
-                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the {which} has type {type(value)}.",
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the {which} has type "
+                f"{type(value)}.",
                 hint="torch.tensor(…) makes one",
             )
     return listed, isinstance(values, tuple)
@@ -75,7 +79,8 @@ def _grad(outputs, inputs, grad_outputs=None, create_graph=False, retain_graph=N
 
 
 def _check(values, strict, texts):
-    """In strict mode, refuse what does not depend on the inputs; `texts` are the errors for None and for no gradient."""
+    """In strict mode, refuse what does not depend on the inputs; `texts` are the errors for None and for no "
+    "gradient."""
     if strict:
         for index, value in enumerate(values):
             if value is None or not value.requires_grad:
@@ -85,7 +90,8 @@ def _check(values, strict, texts):
 NONE = "The output of the user-provided function is independent of input {i}. " + HERE + "."
 OUTPUTS = (
     "",
-    "Output {i} of the user-provided function does not require gradients. The outputs must be computed in a differentiable "
+    "Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
+    "differentiable "
     "manner from the input when running in strict mode.",
 )
 GRADIENTS = (
@@ -96,11 +102,16 @@ JACOBIAN = (
     NONE,
     "While computing the hessian, found that the jacobian of the user-provided function with respect to input {i} is "
     "independent of the input. This is not allowed in strict mode. You should ensure that your function is twice "
-    "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for example).",
+    "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for "
+    "example).",
 )
-BACK = (NONE, "The jacobian of the user-provided function is independent of input {i}. " + HERE + " when create_graph=True.")
+BACK = (
+    NONE,
+    "The jacobian of the user-provided function is independent of input {i}. " + HERE + " when create_graph=True.",
+)
 BACK_TRICK = (
-    "The gradient with respect to the input is independent of entry {i} in the grad_outputs when using the double backward "
+    "The gradient with respect to the input is independent of entry {i} in the grad_outputs when using the double "
+    "backward "
     "trick to compute forward mode gradients. " + HERE + ".",
     BACK[1],
 )
@@ -113,7 +124,7 @@ DOUBLE_BACK = (
 def _filled(grads, like, strict, create_graph, texts):
     """Gradients with zeros where there was none; in strict mode that is an error."""
     for index, value in enumerate(grads):
-        if strict and (value is None or create_graph and not value.requires_grad):
+        if strict and (value is None or (create_graph and not value.requires_grad)):
             raise fault(RuntimeError, texts[value is not None].format(i=index))
     return tuple(zeros_like(other) if value is None else value for value, other in zip(grads, like))
 
@@ -132,7 +143,9 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     """(f(x), vᵀJ): the value and the product of a vector with the Jacobian."""
     with enable_grad():
         inputs, tupled, outputs, outputs_tupled = _called(func, inputs, "vjp", strict, create_graph)
-        missing = "The vector v can only be None if the user-provided function returns a single Tensor with a single element."
+        missing = (
+            "The vector v can only be None if the user-provided function returns a single Tensor with a single element."
+        )
         v = _vector(v, outputs, outputs_tupled, create_graph, "vjp", missing)
     with set_grad_enabled(create_graph or state.grad):
         found = _filled(_grad(outputs, inputs, v, create_graph), inputs, strict, create_graph, BACK)
@@ -144,7 +157,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     """(f(x), Jv): the value and the product of the Jacobian with a vector, by reverse mode twice."""
     with enable_grad():
         checked, tupled = _tuple(inputs, "inputs", "jvp")
-        missing = "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+        missing = ONE_NUMBER
         v = _vector(v, checked, tupled, create_graph, "jvp", missing)
         inputs, _, outputs, outputs_tupled = _called(func, inputs, "jvp", strict, create_graph)
         seeds = tuple(zeros_like(out, requires_grad=True) for out in outputs)
@@ -161,7 +174,8 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
     if strategy not in ("forward-mode", "reverse-mode"):
         raise fault(
             AssertionError,
-            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than '
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more '
+            "outputs than "
             'inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".',
         )
     if strategy == "forward-mode":
@@ -171,7 +185,8 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
         if vectorize and strict:
             raise fault(
                 RuntimeError,
-                "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please "
+                "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
+                "Please "
                 "either set `strict=False` or `vectorize=False`.",
             )
         found = tuple(_rows(index, out, inputs, create_graph, strict) for index, out in enumerate(outputs))
@@ -186,13 +201,15 @@ def _check_forward(create_graph, strict, vectorize):
             kind = NotImplementedError if name == "create_graph" else RuntimeError
             raise fault(
                 kind,
-                f'torch.autograd.functional.jacobian: `{name}=True` and `strategy="forward-mode"` are not supported together '
+                f'torch.autograd.functional.jacobian: `{name}=True` and `strategy="forward-mode"` are not supported '
+                "together "
                 f'(yet). Please either set `{name}=False` or `strategy="reverse-mode"`.',
             )
     if not vectorize:
         raise fault(
             NotImplementedError,
-            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`.",
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
+            "`vectorize=True`.",
         )
 
 
@@ -221,7 +238,9 @@ def _one_number(func, inputs, name, strict, create_graph):
     if outputs_tupled:
         raise fault(RuntimeError, f"The function given to {name} should return a single Tensor")
     if outputs[0].numel() != 1:
-        raise fault(RuntimeError, f"The Tensor returned by the function given to {name} should contain a single element")
+        raise fault(
+            RuntimeError, f"The Tensor returned by the function given to {name} should contain a single element"
+        )
     gradient = _grad(outputs, inputs, create_graph=True)
     _check(gradient, strict, JACOBIAN)
     return inputs, tupled, outputs, gradient
@@ -241,7 +260,9 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
         if several:
             raise fault(RuntimeError, "The function given to hessian should return a single Tensor")
         if out.numel() != 1:
-            raise fault(RuntimeError, "The Tensor returned by the function given to hessian should contain a single element")
+            raise fault(
+                RuntimeError, "The Tensor returned by the function given to hessian should contain a single element"
+            )
         return out.squeeze()
 
     def gradient(*values):
@@ -260,7 +281,7 @@ def _second_order(name, func, inputs, v, create_graph, strict):
     """(f(x), vᵀH) of a function that returns one number; the Hessian is symmetric, so this is Hv too."""
     with enable_grad():
         checked, tupled = _tuple(inputs, "inputs", name)
-        missing = "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+        missing = ONE_NUMBER
         v = _vector(v, checked, tupled, create_graph, name, missing)
         inputs, _, outputs, gradient = _one_number(func, inputs, name, strict, create_graph)
     with set_grad_enabled(create_graph or state.grad):

@@ -27,8 +27,7 @@ class Generator:
     def stream(self):
         """The backend's generator, made when it is first wanted."""
         if self._stream is None:
-            from gradsh.backend.random import DEFAULT_SEED, fresh_seed
-            from gradsh.backend.random import Generator as Stream
+            from gradsh.backend.random import DEFAULT_SEED, Generator as Stream, fresh_seed
 
             self._stream = Stream(fresh_seed() if self._fresh else DEFAULT_SEED)
         return self._stream
@@ -118,7 +117,7 @@ def set_rng_state(new_state):
     default_generator.set_state(new_state)
 
 
-class fork_rng:  # noqa: N801  (PyTorch's name)
+class fork_rng:
     """Inside `with`, drawing does not move the default stream on."""
 
     __slots__ = ("_state", "enabled")

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from gradsh.engine.arrival import RemovableHandle, hook_leaf, hook_tensor, retain_grad, retains_grad
 from gradsh.engine.node import Node
-from gradsh.engine.state import detect_anomaly, enable_grad, inference_mode, no_grad, set_detect_anomaly, set_grad_enabled, state
+from gradsh.engine.state import (
+    detect_anomaly,
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_detect_anomaly,
+    set_grad_enabled,
+    state,
+)
 from gradsh.ops.registry import attribute, constant, function, readable
 
 for _mode in (no_grad, enable_grad, set_grad_enabled, inference_mode):
     constant(_mode.__name__, _mode, at=("torch", "autograd", "autograd.grad_mode"))
-for _mode in (detect_anomaly, set_detect_anomaly):
-    constant(_mode.__name__, _mode, at=("autograd",))
-    readable(_mode, ())
+for _watch in (detect_anomaly, set_detect_anomaly):
+    constant(_watch.__name__, _watch, at=("autograd",))
+    readable(_watch, ())
 constant("Node", Node, at=("autograd.graph",))
 constant("RemovableHandle", RemovableHandle, at=("utils.hooks",))
 readable(RemovableHandle, ("remove", "id"))

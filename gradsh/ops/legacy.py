@@ -14,13 +14,13 @@ from gradsh.ops.options import sizes, whole
 from gradsh.ops.registry import NAMESPACES, constant, function
 
 C_TYPES = {
-    "float64": "double", "float32": "float", "float16": "c10::Half", "int64": "long int", "int32": "int", "int16": "short int",
-    "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
+    "float64": "double", "float32": "float", "float16": "c10::Half", "int64": "long int", "int32": "int",
+    "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
 }  # fmt: skip
 
 
 def constructed(data, dtype, any_type=False):
-    """What `torch.Tensor(…)` makes: memory of a shape for integers, a copy of numbers for a list, the same for a tensor.
+    """What `torch.Tensor(…)` makes: memory of a shape for integers, a copy for a list, the same for a tensor.
 
     any_type: a tensor is taken whatever its element type.
     """
@@ -30,13 +30,19 @@ def constructed(data, dtype, any_type=False):
     if len(data) == 1:
         if isinstance(first, Tensor):
             if first.dtype is not dtype and not any_type:
-                raise fault(TypeError, f"expected {_options(dtype)} (got {_options(first.dtype)})", hint=".type(…) converts")
+                raise fault(
+                    TypeError, f"expected {_options(dtype)} (got {_options(first.dtype)})", hint=".type(…) converts"
+                )
             return sharing(first)
         if isinstance(first, str):
             raise fault(TypeError, "new(): invalid data type 'str'")
         if whole(first) is None and not isinstance(first, Size):
             if not hasattr(first, "__len__"):
-                raise fault(TypeError, f"new(): data must be a sequence (got {type(first).__name__})", hint=f"torch.tensor({first})")
+                raise fault(
+                    TypeError,
+                    f"new(): data must be a sequence (got {type(first).__name__})",
+                    hint=f"torch.tensor({first})",
+                )
             return leaf(raw_of(first if hasattr(first, "dtype") else list(first), dtype))
     return leaf(filled(sizes("new", data), 0, dtype))
 
@@ -65,7 +71,7 @@ def _new_tensor(cls, *data, device=None):
     return constructed(data, state.default, any_type=True)
 
 
-Tensor.__new__ = _new_tensor
+setattr(Tensor, "__new__", _new_tensor)  # noqa: B010  (mypy takes no other)
 
 
 @function("new", at=("Tensor",))
@@ -87,7 +93,11 @@ class TensorType:
 
     def __call__(self, *data, device=None):
         if self.module != "torch" and not state.cuda_as_cpu:
-            raise fault(TypeError, f"type {self.name} not available. Torch not compiled with CUDA enabled.", hint=":set cuda cpu")
+            raise fault(
+                TypeError,
+                f"type {self.name} not available. Torch not compiled with CUDA enabled.",
+                hint=":set cuda cpu",
+            )
         check_device(device, "new")
         return constructed(data, self.dtype)
 

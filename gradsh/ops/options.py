@@ -1,4 +1,5 @@
-"""Arguments that functions making tensors share: shapes, numbers, element type, place and layout; refused in PyTorch's words."""
+"""Arguments that functions making tensors share: shapes, numbers, element type, place and layout; refused in "
+"PyTorch's words."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ def fits_none():
     return Unfit("", "", None)
 
 
-class layout:  # noqa: N801  (PyTorch's name)
+class layout:
     """How a tensor lies in memory: `torch.strided` here, always."""
 
     __slots__ = ("name",)
@@ -34,7 +35,7 @@ class layout:  # noqa: N801  (PyTorch's name)
         return f"torch.{self.name}"
 
 
-class memory_format(layout):  # noqa: N801
+class memory_format(layout):
     """The order of a tensor's dimensions in memory; accepted where PyTorch takes one."""
 
     __slots__ = ()
@@ -45,7 +46,8 @@ strided = layout("strided")
 
 
 def options(function, dtype, layout=None, device=None, default=None):
-    """The element type that was asked for, or the default one, after a check of where and how the tensor is to lie."""
+    """The element type that was asked for, or the default one, after a check of where and how the tensor is to "
+    "lie."""
     if layout is not None and layout is not strided:
         raise Unfit("layout", "torch.layout", layout)
     if device is not None:
@@ -69,7 +71,7 @@ def sizes(function, given, size=None, argument="size"):
         given = size
     elif not given:
         raise fault(TypeError, f'{function}() missing 1 required positional arguments: "{argument}"')
-    listed = size is not None or len(given) == 1 and isinstance(given[0], list | tuple)
+    listed = size is not None or (len(given) == 1 and isinstance(given[0], list | tuple))
     if listed and size is None:
         given = given[0]
     for value in given:
@@ -82,10 +84,11 @@ def sizes(function, given, size=None, argument="size"):
     lengths = []
     for place, value in enumerate(given):
         length = whole(value)
-        if length is None or place == 0 and isinstance(value, bool):
+        if length is None or (place == 0 and isinstance(value, bool)):
             kind = type(value).__name__
             if place:
-                what = f'failed to unpack the object at pos {place + 1} with error "type must be tuple of ints,but got {kind}"'
+                error = f"type must be tuple of ints,but got {kind}"
+                what = f'failed to unpack the object at pos {place + 1} with error "{error}"'
             elif listed:
                 what = f"(position 1) must be tuple of ints, but found element of type {kind} at pos 0"
             else:

@@ -20,7 +20,7 @@ def deliver(out, result, function, dtype=None):
 
     if not isinstance(out, Tensor):
         raise fault(TypeError, f"{function}(): argument 'out' must be Tensor, not {type(out).__name__}")
-    if out.requires_grad and state.grad or result.requires_grad:
+    if (out.requires_grad and state.grad) or result.requires_grad:
         raise fault(
             RuntimeError,
             f"{function}(): functions with out=... arguments don't support automatic differentiation, but one of the "
@@ -35,7 +35,8 @@ def deliver(out, result, function, dtype=None):
     if result.dtype.category > out.dtype.category:
         raise fault(
             RuntimeError,
-            f"result type {TYPE_NAMES[result.dtype.name]} can't be cast to the desired output type {TYPE_NAMES[out.dtype.name]}",
+            f"result type {TYPE_NAMES[result.dtype.name]} can't be cast to the desired output type "
+            f"{TYPE_NAMES[out.dtype.name]}",
         )
     raw = arrays.cast(result.raw, out.dtype)
     if out.shape == result.shape:

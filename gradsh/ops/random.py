@@ -1,4 +1,5 @@
-"""Random tensors, number for number PyTorch's: rand, randn, randint, randperm, normal, bernoulli, multinomial, poisson."""
+"""Random tensors, number for number PyTorch's: rand, randn, randint, randperm, normal, bernoulli, multinomial, "
+"poisson."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ DRAW = f"torch.Generator generator, Tensor out = None, {TAIL}"
 PLAIN = f"Tensor out = None, {TAIL}"
 SIZED = (f"(tuple of ints size, *, {DRAW}", f"(tuple of ints size, *, {PLAIN}")
 RANGED = tuple(
-    f"({bounds}, tuple of ints size, *, {rest}" for bounds in ("int high", "int low, int high") for rest in (DRAW, PLAIN)
+    f"({bounds}, tuple of ints size, *, {rest}"
+    for bounds in ("int high", "int low, int high")
+    for rest in (DRAW, PLAIN)
 )
 
 
@@ -41,7 +44,15 @@ def _made(name, shape, size, draw, out, dtype, layout, device, requires_grad, de
 
 @function(at=("torch",), example="rand(2, 3)", overloads=SIZED)
 def rand(
-    *shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    *shape,
+    size=None,
+    generator=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
 ):
     """Uniform numbers in [0, 1)."""
     return _made("rand", shape, size, stream_of(generator).uniform, out, dtype, layout, device, requires_grad)
@@ -49,7 +60,15 @@ def rand(
 
 @function(at=("torch",), example="randn(2, 3)", overloads=SIZED)
 def randn(
-    *shape, size=None, generator=None, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    *shape,
+    size=None,
+    generator=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
 ):
     """Normally distributed numbers of mean 0 and variance 1."""
     return _made("randn", shape, size, stream_of(generator).normal, out, dtype, layout, device, requires_grad)
@@ -126,20 +145,52 @@ def _like(input, name, draw, dtype, layout, device, requires_grad):
 
 @function(at=("torch",), example="rand_like(ones(3))")
 def rand_like(
-    input, *, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None
+    input,
+    *,
+    generator=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+    memory_format=None,
 ):
     """Uniform numbers in [0, 1) in another tensor's shape."""
     stream = stream_of(generator)
-    return _like(input, "rand_like", lambda shape, name, out: stream.uniform(shape, name, out=out), dtype, layout, device, requires_grad)
+    return _like(
+        input,
+        "rand_like",
+        lambda shape, name, out: stream.uniform(shape, name, out=out),
+        dtype,
+        layout,
+        device,
+        requires_grad,
+    )
 
 
 @function(at=("torch",), example="randn_like(ones(3))")
 def randn_like(
-    input, *, generator=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None
+    input,
+    *,
+    generator=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+    memory_format=None,
 ):
     """Normally distributed numbers in another tensor's shape."""
     stream = stream_of(generator)
-    return _like(input, "randn_like", lambda shape, name, out: stream.normal(shape, name, out=out), dtype, layout, device, requires_grad)
+    return _like(
+        input,
+        "randn_like",
+        lambda shape, name, out: stream.normal(shape, name, out=out),
+        dtype,
+        layout,
+        device,
+        requires_grad,
+    )
 
 
 @function(at=("torch",), example="randint_like(ones(3), 10)")
@@ -187,9 +238,10 @@ OPS = {
     for name, grad_fn in (
         ("uniform_", "UniformBackward0"), ("normal_", "NormalBackward0"), ("exponential_", "ExponentialBackward0"),
         ("cauchy_", "CauchyBackward0"), ("log_normal_", "LogNormalBackward0"), ("geometric_", "GeometricBackward0"),
-        ("bernoulli_", "BernoulliBackward2"), ("bernoulli_tensor_", "BernoulliBackward1"), ("random_", "RandomBackward2"),
-        ("random_below_", "RandomBackward1"), ("random_between_", "RandomBackward0"), ("poisson", "PoissonBackward0"),
-        ("bernoulli_of", "BernoulliBackward0"), ("normal_of_mean", "NormalBackward1"), ("normal_of_std", "NormalBackward2"),
+        ("bernoulli_", "BernoulliBackward2"), ("bernoulli_tensor_", "BernoulliBackward1"),
+        ("random_", "RandomBackward2"), ("random_below_", "RandomBackward1"), ("random_between_", "RandomBackward0"),
+        ("poisson", "PoissonBackward0"), ("bernoulli_of", "BernoulliBackward0"), ("normal_of_mean", "NormalBackward1"),
+        ("normal_of_std", "NormalBackward2"),
     )
 }  # fmt: skip
 
@@ -214,7 +266,7 @@ def _over(tensor, op, draw):
 
         memory = arrays.empty_like(tensor.raw) if is_array(tensor.raw) else None
         values = canonical(draw(tuple(tensor.shape), tensor.dtype.name, memory)[()])
-        return inplace(OPS[op], tensor, values=values, what=what, whole=True)
+        return inplace(OPS[op], tensor, values=values, what=what)
     if is_array(tensor.raw):
         draw(tensor.raw.shape, tensor.dtype.name, tensor.raw)
     else:
@@ -282,7 +334,9 @@ def bernoulli_(self, p=0.5, *, generator=None):
     stream = stream_of(generator)
     if isinstance(p, Tensor):
         chances = _array(p)
-        return _over(self, "bernoulli_tensor_", lambda shape, name, out: stream.bernoulli(shape, name, chances, out=out))
+        return _over(
+            self, "bernoulli_tensor_", lambda shape, name, out: stream.bernoulli(shape, name, chances, out=out)
+        )
     p = number(p, "p")
     return _over(self, "bernoulli_", lambda shape, name, out: stream.bernoulli(shape, name, p, out=out))
 
@@ -326,7 +380,9 @@ def poisson(input, generator=None):
 @function(example="multinomial(tensor([0.2, 0.8]), 1)")
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     """Indices drawn with probabilities in proportion to the weights of a tensor's rows."""
-    drawn = stream_of(generator).multinomial(_array(operand(input)), integer(num_samples, "num_samples"), bool(replacement))
+    drawn = stream_of(generator).multinomial(
+        _array(operand(input)), integer(num_samples, "num_samples"), bool(replacement)
+    )
     return leaf(drawn) if out is None else deliver(out, leaf(drawn), "multinomial")
 
 
@@ -341,7 +397,17 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     ),
 )
 def normal(
-    mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    mean,
+    std=1.0,
+    size=None,
+    *,
+    generator=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
 ):
     """Normally distributed numbers whose means and deviations are numbers or tensors."""
     stream = stream_of(generator)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 
-from gradsh.backend.dtypes import FLOATING, boolean, int64
-from gradsh.backend.dtypes import float64 as double
+from gradsh.backend.dtypes import FLOATING, boolean, float64 as double, int64
 from gradsh.backend.memory import check_room
 from gradsh.engine.create import C_NAMES, NUMBERS, held, leaf
 from gradsh.engine.state import state
@@ -31,7 +30,18 @@ KINDS = (("Tensor", "Tensor"), ("Number", "Tensor"), ("Tensor", "Number"), ("Num
         f"(Number start, Number end, Number step = 1, *, Tensor out = None, {TAIL}",
     ),
 )
-def arange(start=None, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def arange(
+    start=None,
+    end=None,
+    step=1,
+    *,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
     """Numbers from start (0 if only one number is given) up to, not including, end."""
     if end is None:
         if start is None:
@@ -40,7 +50,9 @@ def arange(start=None, end=None, step=1, *, out=None, dtype=None, layout=None, d
             raise fault(TypeError, f"arange(): argument 'end' (position 1) must be Number, not {type(start).__name__}")
         start, end = 0, start
     bounds = (0 if start is None else start, end, step)
-    floats = any(isinstance(bound, float) or isinstance(bound, Tensor) and bound.dtype.category == FLOATING for bound in bounds)
+    floats = any(
+        isinstance(bound, float) or (isinstance(bound, Tensor) and bound.dtype.category == FLOATING) for bound in bounds
+    )
     default = taken(out) or (state.default if floats else int64)
     start, end, step = (number(bound, "end") for bound in bounds)
     made = leaf(_stepped(start, end, step, options("arange", dtype, layout, device, default), "arange"), requires_grad)
@@ -58,7 +70,7 @@ def _count(start, end, step, name, extra=0):
     for value in (start, end):
         if not math.isfinite(value):
             raise fault(RuntimeError, f"unsupported range: {start:g} -> {end:g}")
-    if step > 0 and end < start or step < 0 and end > start:
+    if (step > 0 and end < start) or (step < 0 and end > start):
         raise fault(
             RuntimeError,
             "upper bound and lower bound inconsistent with step sign",
@@ -85,7 +97,7 @@ def _stepped(start, end, step, dtype, name, extra=0):
     if not whole[2]:
         raise fault(ValueError, "step must be nonzero", notes=(f"{step} as an integer is 0",))
     if dtype is int64:
-        count = _count(*whole, name, extra)
+        count = _count(whole[0], whole[1], whole[2], name, extra)
     start, _, step = whole
     check_room((count,), dtype.itemsize)
     return (start + step * arrays.arange(count)).astype(dtype.code)
@@ -123,7 +135,8 @@ def _ends(name, start, end, steps):
         if isinstance(value, Tensor) and value.ndim:
             raise fault(
                 RuntimeError,
-                f"{name} only supports 0-dimensional start and end tensors, but got {which} with {value.ndim} dimension(s).",
+                f"{name} only supports 0-dimensional start and end tensors, but got {which} with {value.ndim} "
+                "dimension(s).",
             )
     if not (_is_number(start) and _is_number(end)) or whole(steps) is None:
         raise fits_none()
@@ -148,7 +161,9 @@ def _between(start, end, steps, dtype):
         return arrays.concatenate([start + step * first, end - step * last])
     if dtype is double:
         step = (end - start) / (steps - 1)
-        return arrays.concatenate([fused_multiply_add(first, step, float(start)), fused_multiply_add(last, -step, float(end))])
+        return arrays.concatenate(
+            [fused_multiply_add(first, step, float(start)), fused_multiply_add(last, -step, float(end))]
+        )
     single = arrays.float32
     start, end = single(start), single(end)
     step = float((end - start) / single(steps - 1))
@@ -162,7 +177,9 @@ def _between(start, end, steps, dtype):
     example="linspace(0, 1, 5)",
     overloads=tuple(f"({a} start, {b} end, int steps, *, Tensor out = None, {TAIL}" for a, b in KINDS),
 )
-def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+def linspace(
+    start, end, steps, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+):
     """Evenly spaced numbers from start to end, both included."""
     start, end, steps = _ends("linspace", start, end, steps)
     dtype = options("linspace", dtype, layout, device)
@@ -174,10 +191,22 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
 @function(
     at=("torch",),
     example="logspace(0, 2, 3)",
-    overloads=tuple(f"({a} start, {b} end, int steps, float base = 10.0, *, Tensor out = None, {TAIL}" for a, b in KINDS),
+    overloads=tuple(
+        f"({a} start, {b} end, int steps, float base = 10.0, *, Tensor out = None, {TAIL}" for a, b in KINDS
+    ),
 )
 def logspace(
-    start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False
+    start,
+    end,
+    steps,
+    base=10.0,
+    *,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
 ):
     """Powers of base whose exponents are evenly spaced from start to end."""
     start, end, steps = _ends("logspace", start, end, steps)
@@ -191,7 +220,9 @@ def logspace(
         half, step = steps // 2, (end - start) / (steps - 1)
         places = arrays.arange(0.0, steps)
         exponents = arrays.where(places < half, start + step * places, end - step * (steps - 1 - places))
-    made = leaf(arrays.array([base**exponent for exponent in exponents.tolist()], "f8").astype(dtype.code), requires_grad)
+    made = leaf(
+        arrays.array([base**exponent for exponent in exponents.tolist()], "f8").astype(dtype.code), requires_grad
+    )
     return made if out is None else deliver(out, made, "logspace")
 
 

@@ -1,4 +1,5 @@
-"""Settings of the library: default types, how tensors are printed, and the switches of machines that are not there."""
+"""Settings of the library: default types, how tensors are printed, and the switches of machines that are not "
+"there."""
 
 from __future__ import annotations
 
@@ -78,7 +79,17 @@ def _never(name):
     attribute(no)
 
 
-for _name in ("is_cuda", "is_sparse", "is_sparse_csr", "is_quantized", "is_meta", "is_mps", "is_xpu", "is_mkldnn", "is_nested"):
+for _name in (
+    "is_cuda",
+    "is_sparse",
+    "is_sparse_csr",
+    "is_quantized",
+    "is_meta",
+    "is_mps",
+    "is_xpu",
+    "is_mkldnn",
+    "is_nested",
+):
     _never(_name)
 
 
@@ -134,11 +145,12 @@ class Switches:
         return self.available
 
     available = False
+    deterministic = False
 
 
 SWITCHES = (
-    "allow_bf16_reduced_precision_reduction", "allow_fp16_reduced_precision_reduction", "allow_tf32", "benchmark", "benchmark_limit",
-    "deterministic", "enabled", "flags", "fp32_precision",
+    "allow_bf16_reduced_precision_reduction", "allow_fp16_reduced_precision_reduction", "allow_tf32", "benchmark",
+    "benchmark_limit", "deterministic", "enabled", "flags", "fp32_precision",
 )  # fmt: skip
 readable(Switches, ("is_available", "is_built", "matmul", *SWITCHES), SWITCHES)
 constant("cudnn", Switches(deterministic=False, benchmark=False, enabled=True, allow_tf32=True), at=("backends",))
@@ -156,16 +168,24 @@ def _nothing(*args, **settings):
     return None
 
 
-for _name in ("empty_cache", "ipc_collect", "manual_seed", "manual_seed_all", "reset_peak_memory_stats", "seed", "seed_all"):
+for _name in (
+    "empty_cache",
+    "ipc_collect",
+    "manual_seed",
+    "manual_seed_all",
+    "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
+):
     constant(_name, _nothing, at=("cuda",))
 for _name in (
-    "current_device", "current_stream", "get_device_capability", "get_device_name", "get_device_properties", "init", "mem_get_info",
-    "set_device", "synchronize", "Event", "Stream",
+    "current_device", "current_stream", "get_device_capability", "get_device_name", "get_device_properties", "init",
+    "mem_get_info", "set_device", "synchronize", "Event", "Stream",
 ):  # fmt: skip
     constant(_name, _refuse, at=("cuda",))
 for _name, _value in (
-    ("is_available", False), ("is_initialized", False), ("device_count", 0), ("memory_allocated", 0), ("max_memory_allocated", 0),
-    ("memory_reserved", 0), ("max_memory_reserved", 0), ("is_bf16_supported", False),
+    ("is_available", False), ("is_initialized", False), ("device_count", 0), ("memory_allocated", 0),
+    ("max_memory_allocated", 0), ("memory_reserved", 0), ("max_memory_reserved", 0), ("is_bf16_supported", False),
 ):  # fmt: skip
     constant(_name, lambda *args, value=_value, **settings: value, at=("cuda",))
 
@@ -209,7 +229,8 @@ def are_deterministic_algorithms_enabled():
 
 
 for _name in (
-    "set_num_threads", "set_num_interop_threads", "set_float32_matmul_precision", "set_warn_always", "set_flush_denormal",
+    "set_num_threads", "set_num_interop_threads", "set_float32_matmul_precision", "set_warn_always",
+    "set_flush_denormal",
 ):  # fmt: skip
     constant(_name, _nothing)
 for _name in ("get_num_threads", "get_num_interop_threads"):

@@ -20,9 +20,9 @@ for _dtype in dtypes.ALL:
 for _name, _dtype in dtypes.ALIASES.items():
     constant(_name, _dtype)
 for _name, _value in (
-    ("Tensor", Tensor), ("Size", Size), ("dtype", DType), ("device", device), ("layout", layout), ("memory_format", memory_format),
-    ("strided", strided), ("inf", float("inf")), ("nan", float("nan")), ("pi", 3.141592653589793), ("e", 2.718281828459045),
-    ("newaxis", None),
+    ("Tensor", Tensor), ("Size", Size), ("dtype", DType), ("device", device), ("layout", layout),
+    ("memory_format", memory_format), ("strided", strided), ("inf", float("inf")), ("nan", float("nan")),
+    ("pi", 3.141592653589793), ("e", 2.718281828459045), ("newaxis", None),
 ):  # fmt: skip
     constant(_name, _value)
 for _name in ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d"):
@@ -31,20 +31,24 @@ readable(device, ("type", "index"))
 readable(layout, ())
 
 
-class finfo:  # noqa: N801  (PyTorch's name)
+class finfo:
     """The limits of a floating type: `torch.finfo(torch.float32).eps`."""
 
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
     __module__ = "torch"
 
-    def __init__(self, type=None):  # noqa: A002
+    def __init__(self, type=None):
         kind = state.default if type is None else type
         if not isinstance(kind, DType):
-            raise fault(TypeError, f"finfo(): argument 'type' (position 1) must be torch.dtype, not {kind.__class__.__name__}")
+            raise fault(
+                TypeError, f"finfo(): argument 'type' (position 1) must be torch.dtype, not {kind.__class__.__name__}"
+            )
         if kind.category != FLOATING:
             message = "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             raise fault(TypeError, message, hint=f"torch.iinfo({kind!r})" if kind is not boolean else None)
-        digits, lowest, highest, decimals = {8: (52, -1022, 1023, 15), 4: (23, -126, 127, 6), 2: (10, -14, 15, 3)}[kind.itemsize]
+        digits, lowest, highest, decimals = {8: (52, -1022, 1023, 15), 4: (23, -126, 127, 6), 2: (10, -14, 15, 3)}[
+            kind.itemsize
+        ]
         self.bits, self.dtype, self.eps = 8 * kind.itemsize, kind.name, 2.0**-digits
         self.max = (2.0 - self.eps) * 2.0**highest
         self.min = -self.max
@@ -62,15 +66,17 @@ class finfo:  # noqa: N801  (PyTorch's name)
         return hash(self.dtype)
 
 
-class iinfo:  # noqa: N801
+class iinfo:
     """The limits of an integer type: `torch.iinfo(torch.int32).max`."""
 
     __slots__ = ("bits", "dtype", "max", "min")
     __module__ = "torch"
 
-    def __init__(self, type):  # noqa: A002
+    def __init__(self, type):
         if not isinstance(type, DType):
-            raise fault(TypeError, f"iinfo(): argument 'type' (position 1) must be torch.dtype, not {type.__class__.__name__}")
+            raise fault(
+                TypeError, f"iinfo(): argument 'type' (position 1) must be torch.dtype, not {type.__class__.__name__}"
+            )
         if type.category == FLOATING:
             message = "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'"
             raise fault(TypeError, message, hint=f"torch.finfo({type!r})")
