@@ -5,10 +5,10 @@ from __future__ import annotations
 from gradsh.engine.op import OPS, constant, general, linear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.calls import operand
 from gradsh.ops.dimensions import axes_of, axis_of, kept_shape
 from gradsh.ops.picking import put_along
-from gradsh.ops.reduction import unreduced
+from gradsh.ops.reduction import check_alone, unreduced
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Made, Sample, distinct, reals
 from gradsh.ops.structure import expand_to
@@ -169,9 +169,8 @@ def _extremum(input, dim, other, keepdim, all_op, along_op, binary):
     if other is not None:
         return OPS[binary](input, operand(other, "other"))
     name = binary[:3]
-    if dim is None:
-        if keepdim:
-            raise Unfit("dim", "int", dim)
+    if dim is ...:
+        check_alone(keepdim)
         check_not_empty(input, name)
         return all_op(input)
     axis = axis_of(dim, input.ndim)
@@ -194,13 +193,13 @@ def check_not_empty(input, name, axis=None):
 
 
 @function(example="max(tensor([[1.0, 5.0], [3.0, 4.0]]), dim=1)", overloads=OVERLOADS)
-def max(input, dim=None, keepdim=False, *, other=None):
+def max(input, dim=..., keepdim=False, *, other=None):
     """Largest number of all; with dim, the largest along it and their places; of two tensors, the larger elements."""
     return _extremum(input, dim, other, keepdim, max_all, max_along, "maximum")
 
 
 @function(example="min(tensor([[1.0, 5.0], [3.0, 4.0]]), dim=1)", overloads=OVERLOADS)
-def min(input, dim=None, keepdim=False, *, other=None):
+def min(input, dim=..., keepdim=False, *, other=None):
     """Smallest number of all; with dim, the smallest along it and their places; of two tensors, the smaller elements."""
     return _extremum(input, dim, other, keepdim, min_all, min_along, "minimum")
 
@@ -266,6 +265,8 @@ def smallest_place(xp, x, *, axis, keepdim):
 
 def _place(input, dim, keepdim, name, op):
     input = operand(input)
+    if not input.dtype.category:
+        raise fault(RuntimeError, f"{name}(): does not support bool input", hint=".long() makes integers of truths")
     if dim is None:
         if 0 in input.shape:
             raise fault(IndexError, f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")

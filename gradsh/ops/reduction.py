@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsh.engine.op import constant, general, linear
 from gradsh.fault import fault
-from gradsh.ops.calls import in_type, operand
+from gradsh.ops.calls import Unfit, in_type, operand
 from gradsh.ops.dimensions import axes_of, axis_of, kept_shape, reduced_count
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Made, Sample, reals
@@ -72,12 +72,19 @@ def sum_over(xp, x, *, axes, keepdim):
 
 
 @function(example="sum(tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)", overloads=SUM_OVERLOADS)
-def sum(input, dim=None, keepdim=False, *, dtype=None):
+def sum(input, dim=..., keepdim=False, *, dtype=None):
     """Sum over dim (one or several), or over everything; integers and booleans add up to int64."""
     input = in_type(input, dtype)
-    if dim is None and not keepdim:
+    if dim is ...:
+        check_alone(keepdim)
         return sum_all(input)
     return sum_over(input, axes=axes_of(dim, input.ndim), keepdim=keepdim)
+
+
+def check_alone(keepdim):
+    """`keepdim` needs a `dim`."""
+    if keepdim:
+        raise Unfit("keepdim", "given with dim", keepdim)
 
 
 @linear(
@@ -105,12 +112,13 @@ def mean_over(xp, x, *, axes, keepdim):
 
 
 @function(example="mean(tensor([1.0, 2.0, 6.0]))", overloads=SUM_OVERLOADS)
-def mean(input, dim=None, keepdim=False, *, dtype=None):
+def mean(input, dim=..., keepdim=False, *, dtype=None):
     """Mean over dim (one or several), or over everything."""
     input = in_type(input, dtype)
     if input.dtype.category != 2:
         raise _no_mean(input)
-    if dim is None and not keepdim:
+    if dim is ...:
+        check_alone(keepdim)
         return mean_all(input)
     return mean_over(input, axes=axes_of(dim, input.ndim), keepdim=keepdim)
 
@@ -194,8 +202,10 @@ def prod_all(xp, x):
 
 
 @general(
-    x=lambda g, x, x_shape, out, axis, keepdim: _prod_rule(
-        unreduced(g, x_shape, (axis,), keepdim), x, unreduced(out, x_shape, (axis,), keepdim), axis
+    x=lambda g, x, x_shape, out, axis, keepdim: (
+        _prod_rule(unreduced(g, x_shape, (axis,), keepdim), x, unreduced(out, x_shape, (axis,), keepdim), axis)
+        if x_shape
+        else g
     ),
     sample=[
         Sample(reals(2, 3, 2), axis=1, keepdim=False),
@@ -206,19 +216,18 @@ def prod_all(xp, x):
 )
 def prod_over(xp, x, *, axis, keepdim):
     """Product over a dimension."""
-    return _product(xp, x, axis, keepdim)
+    return _product(xp, x, axis if xp.ndim(x) else None, keepdim)
 
 
 @function(
     example="prod(tensor([2.0, 3.0, 4.0]))",
     overloads=(WHOLE, "(Tensor input, int dim, bool keepdim = False, *, torch.dtype dtype = None, Tensor out = None)"),
 )
-def prod(input, dim=None, keepdim=False, *, dtype=None):
+def prod(input, dim=..., keepdim=False, *, dtype=None):
     """Product over a dimension, or of every number."""
     input = in_type(input, dtype)
-    if dim is None or not input.ndim:
-        if dim is not None:
-            axis_of(dim, 0)
+    if dim is ...:
+        check_alone(keepdim)
         return prod_all(input)
     return prod_over(input, axis=axis_of(dim, input.ndim), keepdim=keepdim)
 
