@@ -1,7 +1,7 @@
 """Arrays addressed by strides and by the places of their elements: parts of memory, sums of what falls together.
 
-A layout is (shape of the whole, its strides or None where it lies in C order, shape of a part, its strides, its offset),
-counted in elements, as `engine.inplace.geometry` describes a view.
+A layout is (shape of the whole, its strides or None where it lies in C order, shape of a part, its strides, its
+offset), counted in elements, as `engine.inplace.geometry` describes a view.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ is stale where a value it saved was changed after the node was made.
 
 from __future__ import annotations
 
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from gradsh.engine.node import AccumulateGrad, Node, Output, extra_of, operation_name
@@ -17,6 +16,8 @@ from gradsh.engine.state import state, tick
 from gradsh.fault import fault
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     from gradsh.engine.tensor import Tensor
 
 # How a view came about, where it is not in the ordinary way: PyTorch's CreationMeta.
@@ -122,24 +123,37 @@ def owner_of(tensor: Tensor) -> Tensor:
 
 def record_change(tensor: Tensor, what: str) -> None:
     """Note that the memory of a tensor was changed in place by `what`."""
-    owner = owner_of(tensor)
-    extra = owner.extra
-    if extra is None:
-        extra = owner.extra = Alias()
+    extra = tensor.extra
+    owner = tensor if extra is None or extra.owner is None else extra.owner
+    record = owner.extra
+    if record is None:
+        record = owner.extra = Alias()
     change = Change(what)
-    if extra.changes is None:
-        extra.changes = []
-    elif len(extra.changes) == 2 * KEPT_CHANGES:
-        del extra.changes[:KEPT_CHANGES]
-        extra.earlier += KEPT_CHANGES
-    extra.changes.append(change)
-    base = None if tensor.extra is None else tensor.extra.base
-    for holder in (tensor, base, owner):
-        node = None if holder is None else holder.node
-        while node is not None:
-            if node.op is not None and node.op.saves_out:
-                extra_of(node).changed = (change, holder)
-            node = node.p if type(node) is Output else node.q if node.op is not None and node.op.name == "strided_put" else None
+    if record.changes is None:
+        record.changes = [change]
+    else:
+        if len(record.changes) == 2 * KEPT_CHANGES:
+            del record.changes[:KEPT_CHANGES]
+            record.earlier += KEPT_CHANGES
+        record.changes.append(change)
+    _mark_outputs(owner, change)
+    if tensor is not owner:
+        _mark_outputs(tensor, change)
+        if extra is not None and extra.base is not None and extra.base is not owner:
+            _mark_outputs(extra.base, change)
+
+
+def _mark_outputs(holder: Tensor, change: Change) -> None:
+    """Let the nodes that made a tensor know that the output they may have saved was changed."""
+    node = holder.node
+    while node is not None:
+        op = node.op
+        if op is None:
+            node = node.p if type(node) is Output else None
+            continue
+        if op.saves_out:
+            extra_of(node).changed = (change, holder)
+        node = node.q if op.name == "strided_put" else None
 
 
 def version_of(tensor: Tensor) -> int:
@@ -177,7 +191,8 @@ def stale(node: Node, tensor: Tensor, extra: Alias, made_by: Node | None = None)
         RuntimeError,
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{tensor_type(tensor)} {list(tensor.shape)}]{what} is at version {extra.earlier + len(changes)}; expected "
-        f"version {extra.earlier + before} instead. Hint: enable anomaly detection to find the operation that failed to "
+        f"version {extra.earlier + before} instead. Hint: enable anomaly detection to find the operation that "
+        "failed to "
         "compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
         sites=(
             (f"{needed} needs it: {{}}", node.code, node.lasti),
@@ -202,19 +217,22 @@ def refusal(view: Tensor, changed: str) -> BaseException:
         message = f"{output} and {changed} modified inplace."
     if origin == SEVERAL:
         message += (
-            " This view is the output of a function that returns multiple views. Such functions do not allow the output "
+            " This view is the output of a function that returns multiple views. Such functions do not allow the "
+            "output "
             "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
         )
     elif origin == FUNCTION:
         message += (
             " This view was created inside a custom Function (or because an input was returned as-is) and the autograd "
-            "logic to handle view+inplace would override the custom backward associated with the custom Function, leading "
+            "logic to handle view+inplace would override the custom backward associated with the custom Function, "
+            "leading "
             "to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
             "Function."
         )
     else:
         message += (
-            " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+            " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+            "moving "
             f"both the view and the inplace either both inside the {mode} block (if you don't want the inplace to be "
             "tracked) or both outside (if you want the inplace to be tracked)."
         )

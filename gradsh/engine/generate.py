@@ -80,7 +80,9 @@ def _signature(op: Op) -> tuple[str, str, str]:
     return ", ".join(parts), "(" + "".join(f"{name}, " for name in operands) + ")", settings
 
 
-class _Writer:
+class Writer:
+    """Lines of source text, indented."""
+
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.depth = 0
@@ -98,7 +100,7 @@ class _Writer:
 def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
     """The function that applies an op; for a Python operator, one that leaves strange operands to their own class."""
     parameters, operands, settings = _signature(op)
-    write = _Writer()
+    write = Writer()
     write(f"def {op.name}({parameters}):")
     write.depth = 1
     names: dict[str, Any] = dict(runtime.names(), op=op, K=op.kernel, Fitted=None, Plain=None)
@@ -106,6 +108,13 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
     if operator:
         names["general_call"] = operator_call
     fallback = f"return general_call(op, {operands}, {settings})"
+    from gradsh.engine import several
+
+    if several.is_variadic(op) or several.is_views(op):
+        (several.variadic if op.variadic else several.views)(op, write, fallback, operands, settings)
+        space = _compile(write.text(), op.name, names)
+        space["Plain"] = op.node_class(False)
+        return space[op.name]  # type: ignore[no-any-return]
     if op.kind == CONSTANT or op.variadic or op.outputs or op.many or (op.kind == ELEMENTWISE and len(op.operands) > 2) or (
         op.optional and (op.kind == ELEMENTWISE or REQUIRED in op.settings.values())
     ):
@@ -127,7 +136,7 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
         write(f"if {name}_class is Tensor or {name}_class is Parameter:")
         write(f"    {name}_raw = {name}.raw")
         if ruled:
-            write(f"    {name}_node = {name}.node if {name}.extra is None else {name}.current_node()")
+            write(f"    {name}_node = {name}.node if {name}.extra is None else {name}.current_node() if state.grad else None")
         if numbers:
             write(f"    {name}_number = False")
             write(f"elif {name}_class is float or {name}_class is int:" if op.numbers else f"elif ({name}_class is float or {name}_class is int) and state.lists:")
@@ -173,7 +182,7 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
     return space[op.name]  # type: ignore[no-any-return]
 
 
-def _write_raw(op: Op, write: _Writer, publics: list[str], kernel: str) -> None:
+def _write_raw(op: Op, write: Writer, publics: list[str], kernel: str) -> None:
     """The way of a rule's call, where the kernel is all there is to do. A public op cannot tell a rule's number from a user's."""
     if op.at:
         arrays = [f"({name}.__class__ is ndarray or {name} is None)" if operand in op.optional else f"{name}.__class__ is ndarray" for operand, name in zip(op.operands, publics, strict=True)]
@@ -194,7 +203,7 @@ def _accepted(op: Op) -> str:
     return "dfelqihbB" if refused or op.check is not None else ""
 
 
-def _elementwise(op: Op, write: _Writer, kernel: Callable[[str], str], publics: list[str], fallback: str, settings: str) -> None:
+def _elementwise(op: Op, write: Writer, kernel: Callable[[str], str], publics: list[str], fallback: str, settings: str) -> None:
     """The choice of a namespace by the operands' types, for one or two operands.
 
     A kernel on scalars that raises is run again on numpy's, which have IEEE's answers, and PyTorch's errors.
@@ -264,11 +273,17 @@ def saved_names(op: Op) -> list[str]:
     return names + [name for name in op.settings if name not in names]
 
 
-def _record(op: Op, write: _Writer, publics: list[str]) -> None:
+def _record(op: Op, write: Writer, publics: list[str]) -> None:
     nodes = [f"{op.public[operand]}_node" for operand in op.operands if operand in op.rules]
     nodes += ["None"] * (2 - len(nodes))
     write("out.node = node", f"node.p = {nodes[0]}", f"node.q = {nodes[1]}")
     write(f"node.more = ({''.join(f'{name}, ' for name in nodes[2:])})" if nodes[2:] else "node.more = None")
+    fill_node(op, write)
+    write.block("if state.keep is not None:", "state.keep(node, out, frame)")
+
+
+def fill_node(op: Op, write: Writer) -> None:
+    """What every new node gets but its parents: the saved values, its place in the program and in the order of creation."""
     write("node.g = node.mark = node.extra = node.kept = None")
     for name in saved_names(op):
         if name in op.settings:
@@ -279,8 +294,11 @@ def _record(op: Op, write: _Writer, publics: list[str]) -> None:
             value = op.public[name]
         else:
             operand, suffix = name.rsplit("_", 1)
-            raw = f"{op.public[operand]}_raw"
-            value = f"shape_of({raw})" if suffix == "shape" else f"dtype_of({raw})"
+            reader = f"{suffix}_of"
+            if operand == op.variadic:
+                value = f"tuple([{reader}(raw) for raw in raws])"
+            else:
+                value = f"{reader}({op.public[operand]}_raw)"
         users = [op.public[operand] for operand in op.rules if name in op.uses[operand]]
         if name not in op.settings and len(users) < len(op.rules):
             value += f" if {' or '.join(f'{user}_node is not None' for user in users)} else None"
@@ -290,7 +308,6 @@ def _record(op: Op, write: _Writer, publics: list[str]) -> None:
     write.block("if frame is None:", "node.code = None", "node.lasti = -1")
     write.block("else:", "node.code = frame.f_code", "node.lasti = frame.f_lasti")
     write("node.seq = tick()")
-    write.block("if state.keep is not None:", "state.keep(node, out, frame)")
 
 
 def generated_node(op: Op, fitted: bool) -> type[Node]:
@@ -300,7 +317,7 @@ def generated_node(op: Op, fitted: bool) -> type[Node]:
     metas = [f"{operand}_meta" for operand in ruled] if fitted else []
     names: dict[str, Any] = dict(runtime.names(), op=op, Node=Node)
     names |= {f"rule_{operand}": op.rules[operand] for operand in ruled}
-    write = _Writer()
+    write = Writer()
     write(f"class {name}(Node):")
     write.depth = 1
     write(f"__slots__ = ({''.join(f'{field!r}, ' for field in fields + metas)})")
@@ -324,7 +341,7 @@ def generated_node(op: Op, fitted: bool) -> type[Node]:
     return made
 
 
-def _unpack(op: Op, write: _Writer, field: str, recorded: bool, node: str, meta: str = "None") -> None:
+def _unpack(op: Op, write: Writer, field: str, recorded: bool, node: str, meta: str = "None") -> None:
     """Put a saved value into a local variable of the same name, raw or as a tensor."""
     write(f"{field} = self.{field}")
     if field in op.operands and field != op.variadic:
@@ -342,7 +359,7 @@ def _unpack(op: Op, write: _Writer, field: str, recorded: bool, node: str, meta:
         write(f"{field} = wrap({field}, {'None' if not op.differentiable[op.outputs.index(field)] else f'output_node(self, {op.outputs.index(field)})'})")
 
 
-def _needed(op: Op, write: _Writer, ruled: list[str], nodes: dict[str, str], fitted: bool, recorded: bool) -> None:
+def _needed(op: Op, write: Writer, ruled: list[str], nodes: dict[str, str], fitted: bool, recorded: bool) -> None:
     for field in saved_names(op):
         users = [operand for operand in ruled if field in op.uses[operand]]
         if not users:
@@ -357,7 +374,7 @@ def _needed(op: Op, write: _Writer, ruled: list[str], nodes: dict[str, str], fit
             write.depth -= 1
 
 
-def _run_fixed(op: Op, write: _Writer, ruled: list[str], fitted: bool, recorded: bool) -> None:
+def _run_fixed(op: Op, write: Writer, ruled: list[str], fitted: bool, recorded: bool) -> None:
     places = dict(zip(ruled, slots(len(ruled)), strict=True))
     nodes = {operand: f"{operand}_node" for operand in ruled}
     for operand in ruled:
@@ -395,7 +412,7 @@ def _run_fixed(op: Op, write: _Writer, ruled: list[str], fitted: bool, recorded:
             write.depth -= 1
 
 
-def _run_variadic(op: Op, write: _Writer, recorded: bool) -> None:
+def _run_variadic(op: Op, write: Writer, recorded: bool) -> None:
     assert op.variadic is not None
     rule = op.variadic
     write("nodes = self.more")

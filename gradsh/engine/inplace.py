@@ -6,17 +6,19 @@ base, the changing operation works on it, and `strided_put` (PyTorch's CopySlice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradsh.engine.alias import TYPE_NAMES, record_change, refusal
 from gradsh.engine.node import AccumulateGrad, Node, extra_of
 from gradsh.engine.op import OPS, Op
 from gradsh.engine.promote import record
-from gradsh.engine.runtime import canonical
+from gradsh.engine.runtime import canonical, shape_of
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...], tuple[int, ...], int]
 
@@ -29,23 +31,30 @@ def inplace(
     spread: bool = False,
     **settings: Any,
 ) -> Tensor:
-    """Apply an op to a tensor and write the result over it. `what` names the change (`add_`, `+=`); spread: see `overwrite`."""
-    operands = [value for value in (*args, *settings.values()) if isinstance(value, Tensor)]
+    """Apply an op to a tensor and write the result over it.
+
+    what: the name of the change (`add_`, `+=`). spread: see `overwrite`.
+    """
+    operands = [value for value in args if isinstance(value, Tensor)]
+    if settings:
+        operands += [value for value in settings.values() if isinstance(value, Tensor)]
     tracked = writable(tensor, operands)
     before = old_value(tensor, _saves_first(op)) if tracked else wrap(tensor.raw)
     for operand in operands:
-        check_overlap(tensor, operand)
+        if operand is not tensor:
+            check_overlap(tensor, operand)
     out = op(before, *args, **settings)
     if out is NotImplemented:
         return out  # type: ignore[no-any-return]
-    if out.shape != tensor.shape:
+    if shape_of(out.raw) != shape_of(tensor.raw):
         raise not_broadcast(tensor, out)
     dtype = tensor.dtype
     if out.dtype is not dtype:
         if out.dtype.category > dtype.category:
             raise fault(
                 RuntimeError,
-                f"result type {TYPE_NAMES[out.dtype.name]} can't be cast to the desired output type {TYPE_NAMES[dtype.name]}",
+                f"result type {TYPE_NAMES[out.dtype.name]} can't be cast to the desired output type "
+                f"{TYPE_NAMES[dtype.name]}",
             )
         out = OPS["to_dtype"](out, dtype=dtype)
     overwrite(tensor, out, what, spread=spread)
@@ -71,19 +80,24 @@ def _saves_first(op: Op | Callable[..., Any]) -> bool:
 
 
 def writable(tensor: Tensor, operands: Iterable[Tensor] = ()) -> bool:
-    """Whether an in-place change is to be recorded, after the checks it must pass. Nothing has changed when they fail."""
+    """Whether an in-place change is to be recorded, after the checks it must pass; nothing has changed if they fail."""
     extra = tensor.extra
     if extra is not None and extra.inference and not state.inference:
         raise fault(
             RuntimeError,
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor "
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor "
             "before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.",
         )
     if not state.grad:
         return False
     required = tensor.requires_grad
-    if not (required or any(operand.requires_grad for operand in operands)):
-        return False
+    if not required:
+        for operand in operands:
+            if operand.requires_grad:
+                break
+        else:
+            return False
     if extra is not None and extra.base is not None:
         if extra.origin is not None:
             raise refusal(tensor, "is being")
@@ -115,7 +129,8 @@ def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False) -
         if not spread and not raw.flags.c_contiguous and _repeats(raw):
             raise fault(
                 RuntimeError,
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                "location. "
                 "Please clone() the tensor before performing the operation.",
             )
         raw[...] = out.raw
@@ -155,7 +170,7 @@ def check_overlap(tensor: Tensor, operand: Tensor) -> None:
     As there, arrays with gaps are never said to overlap (`get_overlap_status` of aten/src/ATen/MemoryOverlap.cpp).
     """
     written, read = tensor.raw, operand.raw
-    if operand is tensor or not (is_array(written) and is_array(read)) or (written.base is None and read.base is None):
+    if not (is_array(written) and is_array(read)) or (written.base is None and read.base is None):
         return
     if not (written.size and read.size and _dense(written) and _dense(read)):
         return
@@ -211,7 +226,7 @@ def _move_retained(before: Node | None, after: Node | None) -> None:
 
 
 def geometry(base: Any, view: Any) -> Geometry:
-    """Where a view lies in its base: the shapes, the strides and the offset in elements; None for strides in C order."""
+    """Where a view lies in its base: shapes, strides and offset, in elements; None for strides in C order."""
     size = base.itemsize
     offset = (view.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // size
     strides = None if base.flags.c_contiguous else tuple([step // size for step in base.strides])
@@ -219,7 +234,7 @@ def geometry(base: Any, view: Any) -> Geometry:
 
 
 def attach_view(tensor: Tensor, base: Tensor, node: Node | None, place: Tensor | None = None) -> None:
-    """Give a tensor the history of a part of a base, which has that node: the part it covers, or another tensor does."""
+    """Give a tensor the history of a part of a base of that node: the part that it, or `place`, covers."""
     if node is None:
         tensor.node = None
         return

@@ -263,7 +263,7 @@ def _applied(op: Op, operands: tuple[Any, ...], raws: tuple[Any, ...], settings:
         except Exception as error:
             raise explained(op, error, operands, settings) from None
     nodes = [
-        operand.current_node() if isinstance(operand, Tensor) and name in op.rules else None
+        operand.current_node() if state.grad and isinstance(operand, Tensor) and name in op.rules else None
         for name, operand in zip(_operand_names(op, operands), operands, strict=True)
     ]
     recording = state.grad and op.kind != CONSTANT and any(node is not None for node in nodes)

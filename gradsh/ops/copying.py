@@ -63,8 +63,10 @@ def detach_(self):
     if self.extra is not None and self.extra.base is not None:
         raise fault(
             RuntimeError,
-            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
-            "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+            "training, "
+            "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() "
+            "cannot be "
             "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
             "torch/optim/optimizer.py as the solution.",
         )
@@ -76,7 +78,9 @@ def _set_data(self, value):
     if not isinstance(value, Tensor):
         raise fault(TypeError, f"Variable data has to be a tensor, but got {type(value).__name__}")
     if self.requires_grad and value.dtype.category != FLOATING:
-        raise fault(RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype")
+        raise fault(
+            RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype"
+        )
     if value.raw.__class__ is not float:
         value.raw = shared(value.raw)
     self.raw = value.raw
@@ -123,9 +127,16 @@ def zeroed(xp, x):
 
 
 def _fill(tensor_fn, number_fn):
-    """Every number of a tensor made one: that of a 0-d tensor, or Python's. In place PyTorch's nodes have other names."""
+    """Every number of a tensor made one: that of a 0-d tensor, or Python's."""
 
-    @linear(x=_zeros, y=lambda g: sum_to_size(g, size=()), sample=FILLED, at=(), grad_fn=tensor_fn, name=f"filled{tensor_fn[-1]}")
+    @linear(
+        x=_zeros,
+        y=lambda g: sum_to_size(g, size=()),
+        sample=FILLED,
+        at=(),
+        grad_fn=tensor_fn,
+        name=f"filled{tensor_fn[-1]}",
+    )
     def filled(xp, x, y):
         return xp.full_like(x, y)
 
@@ -136,6 +147,7 @@ def _fill(tensor_fn, number_fn):
     return filled, filled_by_number
 
 
+# PyTorch's nodes have other names where it is done in place.
 FILL, FILL_IN_PLACE = _fill("FillBackward1", "FillBackward0"), _fill("FillBackward3", "FillBackward2")
 OVERLOADS = ("(Tensor input, Tensor value)", "(Tensor input, Number value)")
 

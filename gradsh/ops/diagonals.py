@@ -138,7 +138,7 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
 
 
 @function("diagonal", at=("linalg",), example="torch.linalg.diagonal(arange(6.0).view(2, 3))")
-def last_diagonal(A, *, offset=0, dim1=-2, dim2=-1):  # noqa: N803
+def last_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     """A view of the numbers on a diagonal of the last two dimensions."""
     return diagonal(A, offset, dim1, dim2)
 

@@ -35,7 +35,8 @@ def expanded_size(input, size):
     if new < 0:
         raise fault(
             RuntimeError,
-            f"expand({tensor_type(input)}{{{list(have)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must "
+            f"expand({tensor_type(input)}{{{list(have)}}}, size={list(size)}): the number of sizes provided "
+            f"({len(size)}) must "
             f"be greater or equal to the number of dimensions in the tensor ({ndim})",
         )
     found = list(size)
@@ -45,7 +46,8 @@ def expanded_size(input, size):
             if length < 0:
                 raise fault(
                     RuntimeError,
-                    f"The expanded size of the tensor ({length}) isn't allowed in a leading, non-existing dimension {place}",
+                    f"The expanded size of the tensor ({length}) isn't allowed in a leading, non-existing dimension "
+                    f"{place}",
                 )
         elif length == -1:
             found[place] = have[place - new]
@@ -91,7 +93,7 @@ def broadcast_tensors(*tensors):
 @function(at=("torch",), example="broadcast_shapes((3, 1), (4,))")
 def broadcast_shapes(*shapes):
     """The shape that shapes broadcast to."""
-    found = []
+    found: list[int] = []
     for place, shape in enumerate(shapes):
         shape = (shape,) if whole(shape) is not None else shape
         found = [1] * (len(shape) - len(found)) + found
@@ -103,7 +105,8 @@ def broadcast_shapes(*shapes):
             if found[k] != 1:
                 raise fault(
                     RuntimeError,
-                    f"Attempting to broadcast a dimension of length {shape[k]} at {k}! Mismatching argument at index {place} "
+                    f"Attempting to broadcast a dimension of length {shape[k]} at {k}! Mismatching argument at "
+                    f"index {place} "
                     f"had {tuple(shape)}; but expected shape should be broadcastable to {found}",
                 )
             found[k] = shape[k]

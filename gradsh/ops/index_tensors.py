@@ -28,7 +28,8 @@ def explained(error, x, *indices, places, **settings):
                 if place + k >= len(shape) or shape[place + k] != length:
                     return fault(
                         IndexError,
-                        f"The shape of the mask {list(raw.shape)} at index {k} does not match the shape of the indexed tensor "
+                        f"The shape of the mask {list(raw.shape)} at index {k} does not match the shape of the "
+                        "indexed tensor "
                         f"{list(shape)} at index {place + k}",
                     )
             lists += [[int(raw.sum())]] * raw.ndim
@@ -58,7 +59,10 @@ def indexed(xp, x, y, *, dim):
 
 @linear(
     x=lambda g, indices, x_shape, places: index_sums(g, *indices, size=x_shape, places=places),
-    sample=[Sample(reals(2, 2, 4), COLUMNS_2, COLUMNS, places=(0, 2)), Sample(reals(3, 2, 4), SOME, COLUMNS, places=(0, 2))],
+    sample=[
+        Sample(reals(2, 2, 4), COLUMNS_2, COLUMNS, places=(0, 2)),
+        Sample(reals(3, 2, 4), SOME, COLUMNS, places=(0, 2)),
+    ],
     at=(),
     grad_fn="IndexBackward0",
     explain=explained,

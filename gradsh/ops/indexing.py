@@ -1,4 +1,4 @@
-"""`x[…]`, read and assigned to: a chain of views for numbers, slices, `None` and `...`, then what index tensors name."""
+"""`x[…]`, read and assigned to: a chain of views for numbers, slices, `None`, `...`, then what index tensors name."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def _at(tensor, dim, index, given_dim):
     except (AttributeError, IndexError):
         raise fault(
             IndexError,
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
+            "a 0-dim "
             "tensor to a number",
             hint=".item()",
         ) from None
@@ -156,7 +157,9 @@ def _is_tuple(index):
         return True
     if getattr(index, "ndim", None) is not None or isinstance(index, dict | str) or len(index) >= MOST_INDICES:
         return False
-    return any(item is ... or item is None or isinstance(item, Tensor | slice | list | tuple | str | range) for item in index)
+    return any(
+        item is ... or item is None or isinstance(item, Tensor | slice | list | tuple | str | range) for item in index
+    )
 
 
 def _item(item):
@@ -191,9 +194,10 @@ def _from_sequence(item):
     """A list or array of places as a tensor, any other integer as Python's."""
     if isinstance(item, str):
         raise fault(TypeError, "new(): invalid data type 'str'")
-    if isinstance(item, list | tuple | range) or getattr(item, "ndim", 0):
+    listed = isinstance(item, list | tuple | range)
+    if listed or getattr(item, "ndim", None):
         found = make_tensor(item)
-        if found.dtype.category > int64.category and not getattr(item, "ndim", 0):
+        if listed and found.dtype.category > int64.category:
             found = wrap(found.raw.astype(int64.code))
         return found
     try:
@@ -312,7 +316,7 @@ def index_list(input, indices):
 @function(at=("Tensor",), example="zeros(3).index_put_((tensor([0, 2]),), tensor(1.0))")
 def index_put_(self, indices, values, accumulate=False):
     """Write values over, or add them to, the parts that index tensors name."""
-    part, indices, places = index_list(self, indices)
+    _, indices, places = index_list(self, indices)
     return put_in(self, indices, places, _fitting(self, operand(values, "values"), indices), "index_put_", accumulate)
 
 
@@ -320,7 +324,7 @@ def index_put_(self, indices, values, accumulate=False):
 def index_put(input, indices, values, accumulate=False):
     """A copy with the parts that index tensors name replaced, or added to."""
     input = operand(input)
-    part, indices, places = index_list(input, indices)
+    _, indices, places = index_list(input, indices)
     values = _fitting(input, operand(values, "values"), indices)
     try:
         return put(input, values, *indices, places=places, add=bool(accumulate))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsh.backend.dtypes import int64, promote
 from gradsh.engine.create import tensor as make_tensor
 from gradsh.engine.op import linear
+from gradsh.engine.runtime import shape_of
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
@@ -23,14 +24,17 @@ from gradsh.ops.structure import to_dtype, zeros
 
 @linear(
     tensors=lambda g, i, tensors_shape, dim, starts: _piece(part(g, dim, starts[i], starts[i + 1]), tensors_shape[i]),
-    sample=[Sample(reals(2, 1), reals(0), reals(2, 3), dim=1, starts=(0, 1, 1, 4)), Sample(reals(1), reals(2), dim=0, starts=(0, 1, 3))],
+    sample=[
+        Sample(reals(2, 1), reals(0), reals(2, 3), dim=1, starts=(0, 1, 1, 4)),
+        Sample(reals(1), reals(2), dim=0, starts=(0, 1, 3)),
+    ],
     at=(),
     name="cat",
 )
 def joined(xp, *tensors, dim, starts):
     """Tensors one after the other along a dimension; `starts` says where each begins, and the last ends."""
-    tensors = [tensor for tensor in tensors if tensor.shape != (0,)] or tensors
-    return xp.ascontiguousarray(xp.concatenate(tensors, dim))
+    filled = [tensor for tensor in tensors if tensor.shape != (0,)]
+    return xp.ascontiguousarray(xp.concatenate(filled or tensors, dim))
 
 
 def _piece(g, shape):
@@ -82,9 +86,14 @@ def listed(tensors, argument="tensors"):
 
 def in_one_type(tensors):
     """Tensors in the element type that holds the numbers of all."""
-    if len({tensor.dtype for tensor in tensors}) < 2:
+    if not tensors:
         return tensors
-    dtype = tensors[0].dtype
+    dtype = first = tensors[0].dtype
+    for tensor in tensors:
+        if tensor.dtype is not first:
+            break
+    else:
+        return tensors
     for tensor in tensors:
         dtype = promote(dtype, tensor.dtype)
     return [tensor if tensor.dtype is dtype else to_dtype(tensor, dtype=dtype) for tensor in tensors]
@@ -94,7 +103,7 @@ def _concatenated(tensors, dim):
     """`cat`, with PyTorch's checks; as there, an empty vector fits everything."""
     if not tensors:
         raise fault(ValueError, "torch.cat(): expected a non-empty list of Tensors")
-    shapes = [tensor.shape for tensor in tensors]
+    shapes = [shape_of(tensor.raw) for tensor in tensors]
     for place, shape in enumerate(shapes):
         if not shape:
             raise fault(
@@ -104,19 +113,22 @@ def _concatenated(tensors, dim):
             )
     first = next((shape for shape in shapes if shape != (0,)), shapes[0])
     dim, starts = axis_of(dim, len(first)), [0]
-    around = (*first[:dim], *first[dim + 1 :])
+    before, after = first[:dim], first[dim + 1 :]
     for place, shape in enumerate(shapes):
         if shape == (0,) and len(first) > 1:
             starts.append(starts[-1])
             continue
         if len(shape) != len(first):
             message = f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}"
-            raise fault(RuntimeError, message, notes=(f"the shapes are {', '.join(str(tuple(one)) for one in shapes)}",))
-        if (*shape[:dim], *shape[dim + 1 :]) != around:
+            raise fault(
+                RuntimeError, message, notes=(f"the shapes are {', '.join(str(tuple(one)) for one in shapes)}",)
+            )
+        if shape[:dim] != before or shape[dim + 1 :] != after:
             want, have = next((a, b) for k, (a, b) in enumerate(zip(first, shape)) if k != dim and a != b)
             raise fault(
                 RuntimeError,
-                f"Sizes of tensors must match except in dimension {dim}. Expected size {want} but got size {have} for tensor "
+                f"Sizes of tensors must match except in dimension {dim}. Expected size {want} but got size {have} "
+                "for tensor "
                 f"number {place} in the list.",
                 notes=(f"the shapes are {', '.join(str(tuple(one)) for one in shapes)}",),
             )
@@ -149,14 +161,15 @@ def stack(tensors, dim=0, *, out=None):
     tensors = listed(tensors)
     if not tensors:
         raise fault(RuntimeError, "stack expects a non-empty TensorList")
-    shape = tensors[0].shape
+    shape = shape_of(tensors[0].raw)
     dim = axis_of(dim, len(shape) + 1)
     for place, tensor in enumerate(tensors):
-        if tensor.shape != shape:
+        other = shape_of(tensor.raw)
+        if other != shape:
             raise fault(
                 RuntimeError,
-                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(tensor.shape)} at entry "
-                f"{place}",
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(other)} at "
+                f"entry {place}",
             )
     found = stacked(*tensors, dim=dim)
     return found if out is None else deliver(out, found, "stack")
@@ -205,17 +218,18 @@ def column_stack(tensors, *, out=None):
 @function(at=("torch",), example="block_diag(ones(2, 2), ones(1, 3))")
 def block_diag(*tensors):
     """A matrix of zeros with the tensors along its diagonal."""
-    tensors = listed(tensors) or [wrap(zeros(0.0, shape=(1, 0)))]
+    parts = listed(tensors) or [wrap(zeros(0.0, shape=(1, 0)))]
     corners = [(0, 0)]
-    for place, tensor in enumerate(tensors):
+    for place, tensor in enumerate(parts):
         if tensor.ndim > 2:
             raise fault(
                 RuntimeError,
-                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {place} has {tensor.ndim} dimensions",
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {place} has {tensor.ndim} "
+                "dimensions",
             )
-        rows, columns = ((1, 1) + tuple(tensor.shape))[-2:]
+        rows, columns = (1, 1, *tensor.shape)[-2:]
         corners.append((corners[-1][0] + rows, corners[-1][1] + columns))
-    return blocks(*tensors, corners=tuple(corners))
+    return blocks(*parts, corners=tuple(corners))
 
 
 # ---- combinations
@@ -252,9 +266,8 @@ def _grids(tensors, indexing):
 @function(at=("torch",), example="meshgrid(arange(2.0), arange(3.0), indexing='ij')", python=True)
 def meshgrid(*tensors, indexing="ij"):
     """Every combination of the numbers of vectors, as one grid for each vector."""
-    if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
-        tensors = tensors[0]
-    return _grids([operand(tensor, "tensors") for tensor in tensors], indexing)
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
+    return _grids([operand(tensor, "tensors") for tensor in given], indexing)
 
 
 def _vector(tensor):

@@ -124,7 +124,8 @@ def masked_fill(input, mask, value):
         if value.ndim:
             raise fault(
                 RuntimeError,
-                f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).",
+                f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
+                "dimension(s).",
             )
         value = value if value.dtype is input.dtype else to_dtype(value, dtype=input.dtype)
         return filled(input, mask, value)

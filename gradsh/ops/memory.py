@@ -154,7 +154,10 @@ def storage_offset(self):
 
 @linear(
     x=lambda g, layout: window_sums(g, layout=layout),
-    sample=[Sample(reals(3, 4), layout=((3, 4), None, (2, 2), (4, 2), 5)), Sample(reals(5), layout=((5,), None, (3, 2), (1, 1), 1))],
+    sample=[
+        Sample(reals(3, 4), layout=((3, 4), None, (2, 2), (4, 2), 5)),
+        Sample(reals(5), layout=((5,), None, (3, 2), (1, 1), 1)),
+    ],
     at=(),
     view=True,
     name="as_strided",
@@ -195,8 +198,10 @@ def as_strided(input, size, stride, storage_offset=None):
     if needed * raw.itemsize > memory.nbytes:
         raise fault(
             RuntimeError,
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {raw.itemsize} "
-            f"requiring a storage size of {needed * raw.itemsize} are out of bounds for storage of size {memory.nbytes}",
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
+            f"{raw.itemsize} "
+            f"requiring a storage size of {needed * raw.itemsize} are out of bounds for storage of size "
+            f"{memory.nbytes}",
         )
     strides = None if raw.flags.c_contiguous else strides_of(input)
     return windowed(input, layout=(tuple(raw.shape), strides, size, stride, offset - before))

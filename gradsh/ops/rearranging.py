@@ -37,30 +37,23 @@ def flipped(xp, x, *, dims):
     name="roll",
 )
 def rolled(xp, x, *, shifts, dims):
-    """The numbers moved along dimensions (along the flattened tensor for none), those that leave come back at the start."""
+    """The numbers moved along dimensions, or along the flattened tensor; those that leave come back at the start."""
     return xp.ascontiguousarray(xp.roll(x, shifts, dims or None)) if xp.ndim(x) else x
 
 
 @linear(
     x=lambda g, k, dims: rotated(g, k=-k, dims=dims),
-    sample=[Sample(reals(2, 3), k=1, dims=(0, 1)), Sample(reals(2, 3, 2), k=2, dims=(2, 0)), Sample(reals(2, 3), k=0, dims=(0, 1))],
+    sample=[
+        Sample(reals(2, 3), k=1, dims=(0, 1)),
+        Sample(reals(2, 3, 2), k=2, dims=(2, 0)),
+        Sample(reals(2, 3), k=0, dims=(0, 1)),
+    ],
     at=(),
     grad_fn="Rot90Backward0",
 )
 def rotated(xp, x, *, k, dims):
     """A quarter turn, k times, from the first of two dimensions to the second."""
     return xp.array(xp.rot90(x, k, dims), order="K")
-
-
-@linear(
-    x=lambda g, x_shape, repeats: _summed_copies(g, x_shape, repeats),
-    sample=[Sample(reals(2, 3), repeats=(2, 1)), Sample(reals(3), repeats=(2, 3)), Sample(reals(), repeats=(2,))],
-    at=(),
-    name="repeat",
-)
-def repeated(xp, x, *, repeats):
-    """The whole repeated along every dimension."""
-    return xp.ascontiguousarray(xp.tile(x, repeats)) if repeats else x
 
 
 def _summed_copies(g, x_shape, repeats):
@@ -71,6 +64,17 @@ def _summed_copies(g, x_shape, repeats):
         split += [copies, length]
         kept += [1, length]
     return reshaped(sum_to_size(reshaped(g, size=tuple(split)), size=tuple(kept)), size=x_shape)
+
+
+@linear(
+    x=_summed_copies,
+    sample=[Sample(reals(2, 3), repeats=(2, 1)), Sample(reals(3), repeats=(2, 3)), Sample(reals(), repeats=(2,))],
+    at=(),
+    name="repeat",
+)
+def repeated(xp, x, *, repeats):
+    """The whole repeated along every dimension."""
+    return xp.ascontiguousarray(xp.tile(x, repeats)) if repeats else x
 
 
 # ---- the functions
@@ -112,7 +116,7 @@ def _integers(value, argument):
 
 @function(example="roll(arange(5.0), 2)")
 def roll(input, shifts, dims=()):
-    """The numbers moved along dimensions (along the flattened tensor for none), those that leave come back at the start."""
+    """The numbers moved along dimensions, or along the flattened tensor; those that leave come back at the start."""
     input, shifts, dims = operand(input), _integers(shifts, "shifts"), _integers(dims, "dims")
     if not shifts:
         raise fault(RuntimeError, "`shifts` required")
@@ -150,11 +154,17 @@ def repeat(self, *times, repeats=None):
         raise fault(
             RuntimeError,
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor",
-            hint=f".tile{tuple(times)}, which repeats along the last dimensions" if len(times) > 1 else f".tile({times[0]})" if times else None,
+            hint=f".tile{tuple(times)}, which repeats along the last dimensions"
+            if len(times) > 1
+            else f".tile({times[0]})"
+            if times
+            else None,
         )
     for length, copies in zip((1,) * (len(times) - self.ndim) + tuple(self.shape), times):
         if copies < 0:
-            shape = [copies * length for length, copies in zip((1,) * (len(times) - self.ndim) + tuple(self.shape), times)]
+            shape = [
+                copies * length for length, copies in zip((1,) * (len(times) - self.ndim) + tuple(self.shape), times)
+            ]
             raise fault(RuntimeError, f"Trying to create tensor with negative dimension {copies * length}: {shape}")
     return repeated(self, repeats=times)
 

@@ -106,7 +106,10 @@ def _product_rules(g, x, y, z, out, dim, include_self):
         for reduce in ("sum", "prod", "mean")
         for include_self in (True, False)
     ]
-    + [Sample(distinct(2, 4), OFTEN, distinct(2, 3), dim=1, reduce=reduce, include_self=True) for reduce in ("amax", "amin")],
+    + [
+        Sample(distinct(2, 4), OFTEN, distinct(2, 3), dim=1, reduce=reduce, include_self=True)
+        for reduce in ("amax", "amin")
+    ],
     at=(),
     name="scatter_reduce",
 )
@@ -126,7 +129,9 @@ def _checked(name, input, dim, index, source=None):
     if not index.numel():
         return dim
     if index.dtype is not int64 and index.dtype is not int32:
-        raise fault(RuntimeError, f"{name}(): Expected dtype int32/int64 for index", hint=".long() makes integers of it")
+        raise fault(
+            RuntimeError, f"{name}(): Expected dtype int32/int64 for index", hint=".long() makes integers of it"
+        )
     for what, tensor in (("input" if name == "gather" else "self", input), ("src", source)):
         if tensor is not None and (index.ndim or 1) != (tensor.ndim or 1):
             raise fault(
@@ -141,7 +146,8 @@ def _checked(name, input, dim, index, source=None):
             if k != dim and a > b:
                 raise fault(
                     RuntimeError,
-                    f"Size does not match at dimension {k} expected index {sizes} to be no larger than self {have} apart from "
+                    f"Size does not match at dimension {k} expected index {sizes} to be no larger than self {have} "
+                    "apart from "
                     f"dimension {dim}",
                 )
     elif not fits or (source is not None and any(a > b for a, b in zip(sizes, source.shape))):
@@ -156,7 +162,7 @@ def _checked(name, input, dim, index, source=None):
 def check_bounds(index, dim, length, kind=RuntimeError):
     """Refuse places outside a dimension; here they are not counted from the end."""
     raw = index.raw
-    if raw.size and not (0 <= raw.min() and raw.max() < length):
+    if raw.size and not (raw.min() >= 0 and raw.max() < length):
         wrong = next(place for place in raw.ravel().tolist() if not 0 <= place < length)
         raise fault(kind, f"index {wrong} is out of bounds for dimension {dim} with size {length}")
 

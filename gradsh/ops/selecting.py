@@ -1,4 +1,4 @@
-"""Whole slices along a dimension, named by a vector of places: taken, added, copied, filled; and places of the flat tensor."""
+"""Slices along a dimension, named by a vector of places, and numbers by places of the flattened tensor."""
 
 from __future__ import annotations
 
@@ -51,7 +51,10 @@ def slice_sums(xp, x, y, *, size, dim):
 @linear(
     x=lambda g: g,
     z=lambda g, y, dim, alpha: chosen_slices(g, y, dim=dim) * alpha,
-    sample=[Sample(reals(3, 2), PLACES, reals(4, 2), dim=0, alpha=2), Sample(reals(2, 3), PLACES, reals(2, 4), dim=1, alpha=1)],
+    sample=[
+        Sample(reals(3, 2), PLACES, reals(4, 2), dim=0, alpha=2),
+        Sample(reals(2, 3), PLACES, reals(2, 4), dim=1, alpha=1),
+    ],
     at=(),
     name="index_add",
 )
@@ -169,7 +172,7 @@ def index_select(input, dim, index):
             raise fault(RuntimeError, f"index_select(): Index to scalar can have only 1 value, got {count} value(s)")
         return reshape(index_select(reshape(input, (1,)), 0, index), ())
     length, raw = input.shape[dim], index.raw
-    if raw.size and not (0 <= raw.min() and raw.max() < length):
+    if raw.size and not (raw.min() >= 0 and raw.max() < length):
         if not dim:
             raise fault(IndexError, "index out of range in self", notes=(f"the dimension has length {length}",))
         wrong = next(place for place in raw.tolist() if not 0 <= place < length)
@@ -191,13 +194,12 @@ def index_add(input, dim, index, source, *, alpha=1):
         kind, size = TYPE_NAMES[index.dtype.name], list(index.shape)
         raise fault(
             IndexError,
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {kind} and size: {size}",
+            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {kind} and size: "
+            f"{size}",
         )
     if source.dtype is not input.dtype:
         have, want = TYPE_NAMES[input.dtype.name], TYPE_NAMES[source.dtype.name]
-        raise fault(
-            RuntimeError, f"index_add_(): self ({have}) and source ({want}) must have the same scalar type"
-        )
+        raise fault(RuntimeError, f"index_add_(): self ({have}) and source ({want}) must have the same scalar type")
     if input.ndim != source.ndim or _around(input.shape, dim) != _around(source.shape, dim):
         raise fault(
             RuntimeError,
@@ -227,7 +229,8 @@ def index_copy(input, dim, index, source):
         have, want = TYPE_NAMES[input.dtype.name], TYPE_NAMES[source.dtype.name]
         raise fault(
             RuntimeError,
-            f"index_copy_(): self and source expected to have the same dtype, but got (self) {have} and (source) {want}",
+            f"index_copy_(): self and source expected to have the same dtype, but got (self) {have} and (source) "
+            f"{want}",
         )
     if not input.ndim:
         return reshape(index_copy(reshape(input, (1,)), 0, index, reshape(source, (1,))), ())
@@ -238,11 +241,11 @@ def index_copy(input, dim, index, source):
             f"dimensionality ({source.ndim}), destination dimensionality ({input.ndim})",
         )
     if source.ndim and _around(input.shape, dim) != _around(source.shape, dim):
-        have, want = list(_around(input.shape, dim)), list(_around(source.shape, dim))
+        slices = list(_around(input.shape, dim)), list(_around(source.shape, dim))
         raise fault(
             RuntimeError,
-            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {have} at "
-            f"dimension {dim} and source slice shape: {want} at dimension 0.",
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{slices[0]} at dimension {dim} and source slice shape: {slices[1]} at dimension 0.",
         )
     count = source.shape[dim] if source.ndim else 1
     if count != index.numel():
@@ -251,7 +254,7 @@ def index_copy(input, dim, index, source):
             f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) ({count})",
         )
     raw, length = index.raw, input.shape[dim]
-    if raw.size and not (0 <= raw.min() and raw.max() < length):
+    if raw.size and not (raw.min() >= 0 and raw.max() < length):
         wrong = next(place for place in raw.tolist() if not 0 <= place < length)
         raise fault(IndexError, f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {length}")
     return with_slices(input, index, source, dim=dim)
@@ -271,8 +274,7 @@ def index_fill(input, dim, index, value):
     if isinstance(value, Tensor) and value.ndim:
         raise fault(
             RuntimeError,
-            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s).",
+            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).",
         )
     dim, index = _vector("fill", input, dim, index, IndexError, "index_{}_(): Expected dtype int64 for index.")
     if index.ndim > 1:
@@ -283,7 +285,9 @@ def index_fill(input, dim, index, value):
     for place in index.tolist():
         if not -length <= place < length:
             raise fault(IndexError, f"index {place} is out of bounds for dimension {dim} with size {length}")
-    index = wrap(arrays.unique(index.raw % max(length, 1)))  # each once, so that the gradient of the value counts it once
+    index = wrap(
+        arrays.unique(index.raw % max(length, 1))
+    )  # each once, so that the gradient of the value counts it once
     if isinstance(value, Tensor):
         value = value if value.dtype is input.dtype else to_dtype(value, dtype=input.dtype)
         return with_slices_filled(input, index, value, dim=dim)
@@ -321,7 +325,8 @@ def put(self, index, source, accumulate=False):
         have, want = TYPE_NAMES[self.dtype.name], TYPE_NAMES[source.dtype.name]
         raise fault(
             RuntimeError,
-            f"put_(): self and source expected to have the same dtype, but got self.dtype = {have} and source.dtype = {want}",
+            f"put_(): self and source expected to have the same dtype, but got self.dtype = {have} and source.dtype "
+            f"= {want}",
         )
     if source.numel() != index.numel():
         raise fault(

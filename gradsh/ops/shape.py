@@ -17,7 +17,13 @@ from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
 
 
-@linear(x=lambda g, x_shape: reshaped(g, size=x_shape), sample=Sample(reals(2, 3), size=(3, 2)), at=(), view=True, name="view")
+@linear(
+    x=lambda g, x_shape: reshaped(g, size=x_shape),
+    sample=Sample(reals(2, 3), size=(3, 2)),
+    at=(),
+    view=True,
+    name="view",
+)
 def viewed(xp, x, *, size):
     """The numbers in their order under other dimensions, where memory allows it."""
     return xp.reshape(x, size)
@@ -47,7 +53,9 @@ def reshaped(xp, x, *, size):
 
 
 def _squeeze(grad_fn, *settings):
-    return linear(x=_unsqueezed, sample=[Sample(reals(1, 3, 1), **one) for one in settings], at=(), view=True, grad_fn=grad_fn)
+    return linear(
+        x=_unsqueezed, sample=[Sample(reals(1, 3, 1), **one) for one in settings], at=(), view=True, grad_fn=grad_fn
+    )
 
 
 def _unsqueezed(g, x_shape):
@@ -104,7 +112,8 @@ def _resolved(input, size):
     elif not count and not numel:
         raise fault(
             RuntimeError,
-            f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension size -1 can be "
+            f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension size -1 "
+            "can be "
             "any value and is ambiguous",
         )
     notes = (f"the tensor has shape {tuple(input.shape)}",)
@@ -130,7 +139,9 @@ def view(self, *size, **named):
         return _reread(self, size[0])
     if named.keys() == {"dtype"}:
         return _reread(self, named["dtype"])
-    if not size and named.keys() != {"size"} or size and not isinstance(size[0], list | tuple) and whole(size[0]) is None:
+    if (not size and named.keys() != {"size"}) or (
+        size and not isinstance(size[0], list | tuple) and whole(size[0]) is None
+    ):
         raise Unfit("size", "tuple of ints", size)
     size = _resolved(self, sizes("view", size, **named))
     if not _can_view(self.raw, size):
@@ -212,10 +223,11 @@ def unflatten(input, dim, sizes):
         raise fault(RuntimeError, "only one dimension can be inferred")
     known = Size(one for one in length if one != -1).numel()
     whole_length = input.shape[dim]
-    if -1 not in length and known != whole_length or -1 in length and (not known or whole_length % known):
+    if (-1 not in length and known != whole_length) or (-1 in length and (not known or whole_length % known)):
         raise fault(
             RuntimeError,
-            f"unflatten: Provided sizes {list(length)} don't multiply up to the size of dim {dim} ({whole_length}) in the "
+            f"unflatten: Provided sizes {list(length)} don't multiply up to the size of dim {dim} ({whole_length}) "
+            "in the "
             "input tensor",
         )
     length = tuple(whole_length // known if one == -1 else one for one in length)
@@ -267,11 +279,9 @@ def _at_least(name, steps):
         return steps[tensor.ndim](tensor) if tensor.ndim < len(steps) else tensor
 
     def at_least(*tensors):
-        if len(tensors) == 1:
-            if not isinstance(tensors[0], list | tuple):
-                return one(tensors[0])
-            tensors = tensors[0]
-        return tuple(one(tensor) for tensor in tensors)
+        if len(tensors) == 1 and not isinstance(tensors[0], list | tuple):
+            return one(tensors[0])
+        return tuple(one(tensor) for tensor in (tensors[0] if len(tensors) == 1 else tensors))
 
     at_least.__name__ = name
     at_least.__doc__ = f"""Tensors with at least {len(steps)} dimension{"s" * (len(steps) > 1)}."""

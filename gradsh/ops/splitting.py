@@ -74,7 +74,14 @@ def _restacked(g, x_shape, dim):
     return stacked(*[g[place] if place in g else zeros(some, shape=shape) for place in range(x_shape[dim])], dim=dim)
 
 
-@linear(x=_restacked, sample=[Sample(reals(2, 3), dim=1), Sample(reals(3), dim=0)], at=(), view=True, many=True, name="unbind")
+@linear(
+    x=_restacked,
+    sample=[Sample(reals(2, 3), dim=1), Sample(reals(3), dim=0)],
+    at=(),
+    view=True,
+    many=True,
+    name="unbind",
+)
 def slices(xp, x, *, dim):
     """Every slice along a dimension."""
     key = (slice(None),) * dim
@@ -124,13 +131,13 @@ def split_with_sizes(input, split_sizes, dim=0):
     if any(length < 0 for length in lengths):
         raise fault(
             RuntimeError,
-            "split_with_sizes expects split_sizes have only non-negative entries, but got "
-            f"split_sizes={list(lengths)}",
+            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(lengths)}",
         )
     if sum(lengths) != input.shape[dim]:
         raise fault(
             RuntimeError,
-            f"split_with_sizes expects split_sizes to sum exactly to {input.shape[dim]} (input tensor's size at dimension "
+            f"split_with_sizes expects split_sizes to sum exactly to {input.shape[dim]} (input tensor's size at "
+            "dimension "
             f"{dim}), but got split_sizes={list(lengths)}",
         )
     return tuple(split_in(input, split_sizes=lengths, dim=dim))
@@ -202,7 +209,7 @@ def _slice(input, dim, start, end):
 
 
 def _split_along(name, axis, least):
-    """`hsplit`, `vsplit`, `dsplit`: `tensor_split` along a dimension, into equal pieces where it is a number of them."""
+    """`hsplit`, `vsplit` and `dsplit`: `tensor_split` along a dimension, into equal pieces for a number of them."""
     overloads = ("(Tensor input, tuple of ints indices)", "(Tensor input, int sections)")
 
     def splitter(input, indices_or_sections=None, *, indices=None, sections=None):
@@ -222,13 +229,15 @@ def _split_along(name, axis, least):
         if count is not None and (not count or input.shape[dim] % count):
             raise fault(
                 RuntimeError,
-                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {input.shape[dim]} is "
+                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+                f"{input.shape[dim]} is "
                 f"not divisible by the split_size {count}!",
             )
         return tensor_split(input, where, dim)
 
     splitter.__name__ = name
-    splitter.__doc__ = f"Pieces along the {('first', 'second', 'third')[axis]} dimension: equal ones, or those that begin at given places."
+    which = ("first", "second", "third")[axis]
+    splitter.__doc__ = f"Pieces along the {which} dimension: equal ones, or those that begin at given places."
     return function(example=f"{name}(arange(8.0).view(2, 2, 2), 2)", overloads=overloads)(splitter)
 
 

@@ -93,7 +93,8 @@ def permute(input, *order, dims=None):
     if len(order) != ndim:
         raise fault(
             RuntimeError,
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            "ordering "
             f"of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(order)}",
         )
     order = tuple([axis_of(dim, ndim) for dim in order])
@@ -102,7 +103,10 @@ def permute(input, *order, dims=None):
     return permuted(input, dims=order)
 
 
-MOVEDIM = ("(Tensor input, int source, int destination)", "(Tensor input, tuple of ints source, tuple of ints destination)")
+MOVEDIM = (
+    "(Tensor input, int source, int destination)",
+    "(Tensor input, tuple of ints source, tuple of ints destination)",
+)
 
 
 @function(example="movedim(ones(2, 3, 4), 0, 2)", overloads=MOVEDIM)
@@ -118,7 +122,8 @@ def movedim(input, source, destination):
     if len(source) != len(destination):
         raise fault(
             RuntimeError,
-            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number of "
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same "
+            "number of "
             f"dims as destination ({list(destination)} dims)",
         )
     taken = [axis_of(dim, ndim, "source") for dim in source]
@@ -142,7 +147,7 @@ def moveaxis(input, source, destination):
 
 
 @attribute
-def T(self):  # noqa: N802
+def T(self):
     """The tensor with its dimensions in reverse order."""
     return permuted(self, dims=tuple(range(self.ndim))[::-1])
 
@@ -158,23 +163,25 @@ def _matrices(self, name):
 
 
 @attribute
-def mT(self):  # noqa: N802
+def mT(self):
     """The tensor with its last two dimensions exchanged."""
     return _matrices(self, "mT")
 
 
 @attribute
-def mH(self):  # noqa: N802
+def mH(self):
     """As `mT`: the numbers are real."""
     return _matrices(self, "mH")
 
 
 @attribute
-def H(self):  # noqa: N802
+def H(self):
     """A matrix with its rows as columns: the numbers are real."""
     if self.ndim not in (0, 2):
         more = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
-        raise fault(RuntimeError, f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.{more}")
+        raise fault(
+            RuntimeError, f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.{more}"
+        )
     return _matrices(self, "H")
 
 
