@@ -211,7 +211,8 @@ def _lower_series(a: Doubles, x: Doubles) -> Doubles:
 
 def _upper_near_origin(a: Doubles, x: Doubles) -> Doubles:
     """Q = 1 - x^a / gamma(a + 1) (1 + a sum of (-x)^k / ((a + k) k!)), where P is almost 1."""
-    exponent = a * np.log(x) - lgamma(a + 1)
+    near_one = _lgamma_two_and(np.minimum(a, 0.25)) - np.log1p(np.minimum(a, 0.25))  # a + 1 would be rounded
+    exponent = a * np.log(x) - np.where(a < 0.25, near_one, lgamma(a + 1))
     term, total = np.ones_like(x), np.zeros_like(x)
     for k in range(1, 20):
         term = -term * x / k
