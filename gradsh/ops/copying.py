@@ -9,6 +9,7 @@ from gradsh.engine.inplace import check_overlap, inplace, is_array, is_view, not
 from gradsh.engine.op import general, linear
 from gradsh.engine.promote import common_shape
 from gradsh.engine.runtime import shared
+from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw, wrap
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
@@ -195,10 +196,14 @@ def fill(input, value):
     return FILL[1](input, value=value) if by_number else FILL[0](input, value)
 
 
+def apart(value):
+    """The same value and history, its number apart from memory that is about to be written to."""
+    return wrap(value.raw.copy(), value.current_node() if state.grad else None) if is_array(value.raw) else value
+
+
 def fill_with(tensor, value, what):
     """Write the number of a 0-d tensor throughout another tensor."""
-    if is_array(value.raw):
-        value = copied(value)  # it may lie in the memory that is written to
+    value = apart(value)
     return write(tensor, value, what) if is_view(tensor) else inplace(FILL_IN_PLACE[0], tensor, value, what=what)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from gradsh.backend.dtypes import boolean, int32, int64, uint8
 from gradsh.engine.alias import TYPE_NAMES, record_change, tensor_type
 from gradsh.engine.create import C_NAMES, NUMBERS, held, tensor as make_tensor
-from gradsh.engine.inplace import check_overlap, is_array, old_value, rebase, writable
+from gradsh.engine.inplace import check_overlap, old_value, rebase, writable
 from gradsh.engine.op import OPS
 from gradsh.engine.promote import record
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw, wrap
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
-from gradsh.ops.copying import aliased, copied, fill_with, write
+from gradsh.ops.copying import aliased, apart, fill_with, write
 from gradsh.ops.expanding import expanded, expanded_size
 from gradsh.ops.index_tensors import explained, indexed, indexed_by_all, put
 from gradsh.ops.registry import function
@@ -248,8 +248,8 @@ def _write_part(part, value):
 def _fitting(part, value, indices):
     """A value to put at index tensors: of the tensor's type, but for one number behind one mask."""
     single = value.numel() == 1 and len(indices) == 1 and indices[0].dtype is boolean
-    if single and is_array(value.raw):
-        value = copied(value)  # it may lie in the memory that is written to
+    if single:
+        value = apart(value)
     if value.dtype is not part.dtype:
         if not single:
             raise fault(
