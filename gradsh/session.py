@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradsh.backend import loading
 from gradsh.backend.dtypes import BY_NAME
+from gradsh.backend.shield import shield
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import CommandError, Ended, LimitReached, fault
@@ -69,10 +70,11 @@ class Session:
         self.records: list[Record] = []
         self.programs: dict[str, Program] = {}
         self._places: dict[str, Places] = {}
-        self._runs: dict[int, list[tuple[Any, Any, int, Any]]] = {}
         self._settings: Settings | None = None
         self._keeper: Any = None
-        self._depth = 0
+        self._ledger: Any = None
+        self._entered: list[_Entered] = []
+        self._direct = False
         self.namespace: dict[str, Any] = {}
         self._open_scope()
         self.reset()
@@ -88,7 +90,7 @@ class Session:
         self.namespace |= {"__builtins__": self.scope.names, "__name__": "__main__", "args": list(self.args)}
         self._own_underscore = True
         self._last_graph: tuple[Tensor, str] | None = None
-        self._runs.clear()
+        self._ledger = None
         if self.seed is not None:
             from gradsh.library.namespaces import module
 
@@ -118,9 +120,14 @@ class Session:
         with _Entered(self, program):
             exec(program.code, self.namespace)
         found = self.records[start:]
-        if not self._depth:
+        if not self._entered:
             self.records.clear()
         return found
+
+    def unwind(self) -> None:
+        """Put the engine back to how it was before the program that runs, if it was interrupted as it began or ended."""
+        while self._entered:
+            self._entered[-1].__exit__()
 
     def eval(self, text: str) -> Any:
         """The value of an expression."""
@@ -195,13 +202,25 @@ class Session:
         if self.writer is not None:
             self.writer.report(report_of(error, self))
 
-    def _nearest(self, name: str) -> str | None:
-        import difflib
+    def describe(self, value: Any) -> str | None:
+        """A few words on a value beside a failing expression: a tensor's shape, and where it was made."""
+        if not isinstance(value, Tensor):
+            return None
+        node = value.current_node()
+        place = None if node is None else self.place_of(node.code, node.lasti)
+        return str(tuple(value.shape)) + ("" if place is None else f", made at {place.where()}")
 
+    def names(self) -> list[str]:
+        """Every name that an unknown one may have been meant to be."""
         from gradsh.library.namespaces import bare_names
 
-        near = difflib.get_close_matches(name, [*self.namespace, *self.scope.names, *bare_names()], 1)
-        return f"did you mean {near[0]}?" if near else None
+        return [name for name in (*self.namespace, *self.scope.names, *bare_names()) if name.isidentifier()]
+
+    def _nearest(self, name: str) -> str | None:
+        from gradsh.lang.report import nearest
+
+        near = nearest(name, self.names())
+        return None if near is None else f"did you mean {near}?"
 
     def _helper(self, name: str) -> Any:
         """The helper module of a name, or None."""
@@ -253,6 +272,7 @@ class Session:
 
         call = self._program().commands[number]
         command = resolve(call.name)
+        self._direct = any(form.start == call.start for form in self._program().forms)
         try:
             found = command(self, call, values)
         except Exception as error:
@@ -276,6 +296,10 @@ class Session:
         self.records.append(record)
         if self.writer is not None:
             self.writer.show(record)
+            if self.interactive:
+                remark = record.remark()
+                if remark:
+                    self.writer.note(f"note: {remark}")
             self.records.clear()
 
     def _resolve(self, name: str) -> Command:
@@ -370,16 +394,29 @@ class Session:
             raise fault(CommandError, ":graph needs a value: none was shown yet", hint=":graph z")
         return self._last_graph
 
-    def runs_of(self, tensor: Tensor) -> list[tuple[str, Tensor]]:
-        """What each backward run added to a leaf's gradient since it was last cleared: (place, amount)."""
+    def runs_of(self, tensor: Tensor) -> tuple[int, list[tuple[str, Tensor | None]]]:
+        """How many backward runs a gradient is the sum of, 0 if that is not known, and what the latest of them added.
+
+        They are (place, amount); a large amount is None. At the prompt a place is the text of what ran.
+        """
         from gradsh.engine.tensor import wrap
 
-        found = []
-        for grad, code, lasti, amount in self._runs.get(id(tensor), []):
-            if grad is tensor.grad:
-                place = self.place_of(code, lasti)
-                found.append(("" if place is None else place.where(), wrap(amount)))
-        return found
+        runs = None if self._ledger is None else self._ledger.of(tensor)
+        if runs is None:
+            return 0, []
+        latest = [(self._where(code, at), None if raw is None else wrap(raw)) for code, at, raw in runs.latest]
+        return runs.count, latest
+
+    def _where(self, code: CodeType | None, lasti: int) -> str:
+        place = self.place_of(code, lasti)
+        if place is None:
+            return ""
+        return place.text if self.interactive and place.span.source.name == "<input>" else place.where()
+
+    @property
+    def answers_directly(self) -> bool:
+        """Whether the command that runs was itself entered at the prompt: not in a loop, a function or a file."""
+        return self.interactive and self._direct and len(self._entered) == 1
 
     def write_file(self, path: str, text: str) -> None:
         """Replace a file at once, or leave it as it was."""
@@ -391,25 +428,40 @@ class Session:
 class _Entered:
     """The engine's state while a session's program runs, and what it was before."""
 
+    RESTORED = ("default", "lists", "keep", "ledger", "grad", "inference", "backward_depth")
+
     def __init__(self, session: Session, program: Program) -> None:
         self.session, self.program = session, program
 
     def __enter__(self) -> None:
         session = self.session
-        self.before = (state.default, state.lists, state.keep, state.grad, state.inference, sys.getrecursionlimit())
-        if not session._depth:
-            state.default, state.lists = session.default, session.dialect == "shell"
-            self.errstate: Any = None
-            self.active = True
-            loading.when_loaded(self._hush)
-            if session.keep or self._keeping():
-                if session._keeper is None:
-                    from gradsh.engine.keep import Keeper
+        with shield:
+            self.before = {name: getattr(state, name) for name in self.RESTORED}
+            self.limit = sys.getrecursionlimit()
+            if not session._entered:
+                state.default, state.lists = session.default, session.dialect == "shell"
+                self.errstate: Any = None
+                self.active = True
+                loading.when_loaded(self._hush)
+                self._keep()
+                sys.setrecursionlimit(max(self.limit, RECURSION))
+            session._entered.append(self)
 
-                    session._keeper = Keeper()
-                state.keep = session._keeper
-            sys.setrecursionlimit(max(self.before[5], RECURSION))
-        session._depth += 1
+    def _keep(self) -> None:
+        """Let the engine keep what `:graph` and `:grad` show."""
+        session = self.session
+        if session.keep or self._keeping():
+            if session._keeper is None:
+                from gradsh.engine.keep import Keeper
+
+                session._keeper = Keeper()
+            state.keep = session._keeper
+        if session.keep or session.interactive:
+            if session._ledger is None:
+                from gradsh.engine.ledger import Ledger
+
+                session._ledger = Ledger()
+            state.ledger = session._ledger
 
     def _keeping(self) -> bool:
         if not self.program.commands:
@@ -420,14 +472,16 @@ class _Entered:
 
     def __exit__(self, *error: object) -> None:
         session = self.session
-        session._depth -= 1
-        if not session._depth:
-            session.default = state.default
-            state.default, state.lists, state.keep, state.grad, state.inference, limit = self.before
-            sys.setrecursionlimit(limit)
-            self.active = False
-            if self.errstate is not None:
-                self.errstate.__exit__(None, None, None)
+        with shield:
+            session._entered.pop()
+            if not session._entered:
+                session.default = state.default
+                for name, value in self.before.items():
+                    setattr(state, name, value)
+                sys.setrecursionlimit(self.limit)
+                self.active = False
+                if self.errstate is not None:
+                    self.errstate.__exit__(None, None, None)
 
     def _hush(self) -> None:
         """numpy's warnings off until the program ends; called when numpy is there."""

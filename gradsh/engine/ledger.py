@@ -38,7 +38,7 @@ class Runs:
 
 
 class Ledger:
-    """Put into `state.ledger`: called when an amount (raw, or a tensor) was added to what was `before` a tensor's gradient.
+    """Put into `state.ledger`: called when an amount (raw, or a tensor) was added to a tensor's gradient, `before`.
 
     A gradient that is taken away, replaced or changed in place begins anew, and leaves are held weakly.
     """

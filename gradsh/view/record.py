@@ -23,6 +23,10 @@ class Record:
         """The answer's fields, ready for `json.dumps`."""
         raise NotImplementedError
 
+    def remark(self) -> str | None:
+        """What a reader at the prompt may not expect of the answer, in a line; None where there is nothing to say."""
+        return None
+
     def plain(self, width: int = 80) -> str:
         """The answer as plain text."""
         from gradsh.view.document import plain

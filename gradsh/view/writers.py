@@ -6,8 +6,12 @@ import os
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
+    from gradsh.lang.report import Report
+    from gradsh.view.document import Line
     from gradsh.view.record import Record
 
 
@@ -15,11 +19,13 @@ class Writer:
     """Writes results to one stream and reports to another; `results` and `reports` are text streams.
 
     Text that a stream's encoding lacks is written as escapes. With `prompt` every line is flushed at once.
+    mid_line: what was written last did not end its line.
     """
 
     def __init__(self, results: IO[str], reports: IO[str], width: int, *, prompt: bool = False) -> None:
         self.results, self.reports, self.width, self.prompt = results, reports, width, prompt
         self.ascii_only = not _can_encode(results, "├│└…")
+        self.mid_line = False
 
     def show(self, record: Record) -> None:
         """Write an answer."""
@@ -34,9 +40,18 @@ class Writer:
         """Write what `print` was given."""
         self._put(self.results, record.text, record.end)
 
-    def report(self, record: Record) -> None:
+    def report(self, record: Report) -> None:
         """Write an error or a warning."""
         self._put(self.reports, record.plain(self.width))
+
+    def note(self, text: str) -> None:
+        """Write a line for whoever sits at the prompt, beside the answers."""
+        self._put(self.reports, text)
+
+    def end_line(self) -> None:
+        """End the line that `print` left open, if any."""
+        if self.mid_line:
+            self._put(self.results, "")
 
     def _put(self, stream: IO[str], text: str, end: str = "\n") -> None:
         try:
@@ -44,6 +59,7 @@ class Writer:
         except UnicodeEncodeError:
             encoding = getattr(stream, "encoding", None) or "ascii"
             stream.write((text + end).encode(encoding, "backslashreplace").decode(encoding))
+        self.mid_line = (end or text)[-1:] not in ("", "\n")
         if self.prompt:
             stream.flush()
 
@@ -69,8 +85,11 @@ class JsonWriter(Writer):
     def print(self, record: Any) -> None:
         self.show(record)
 
-    def report(self, record: Record) -> None:
+    def report(self, record: Report) -> None:
         self._put(self.reports, _json(record.as_json()))
+
+    def note(self, text: str) -> None:
+        """Nothing: what is for eyes has no place among objects."""
 
 
 def _json(found: dict[str, Any]) -> str:
@@ -94,18 +113,31 @@ class TerminalWriter(Writer):
             found = self._consoles[id(stream)] = Console(
                 file=stream, force_terminal=True, width=self.width, markup=False, highlight=False, emoji=False, legacy_windows=False
             )
+        found.width = self.width  # a terminal's may have changed
         return found
 
     def show(self, record: Record) -> None:
         from gradsh.view.terminal import write
 
         write(self._console(self.results), record.draw(self.width), self.ascii_only)
+        self.mid_line = False
 
-    def report(self, record: Record) -> None:
+    def report(self, record: Report) -> None:
+        from gradsh.view.document import Line
+
+        self._report([Line(*segments) for segments in record.lines(self.width)])
+
+    def note(self, text: str) -> None:
+        from gradsh.view.document import Line
+
+        self._report([Line((text, "muted"))])
+
+    def _report(self, lines: Sequence[Line]) -> None:
         from gradsh.view.terminal import write
 
         self.results.flush()
-        write(self._console(self.reports), record.draw(self.width), self.ascii_only)
+        write(self._console(self.reports), lines, self.ascii_only)
+        self.mid_line = False
 
 
 def colour_wanted(stream: IO[str], choice: str = "auto") -> bool:

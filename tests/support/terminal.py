@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pexpect
 import pyte
+
 from support.running import command, environment
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Terminal:
         self.child.delaybeforesend = None
         self.raw = b""
         # What the program asks of the terminal (where the cursor is), the terminal answers.
-        self.screen.write_process_input = self.child.send
+        setattr(self.screen, "write_process_input", self.child.send)  # noqa: B010
 
     def read(self, seconds: float) -> None:
         """Take in what the program writes, for at most so long."""

@@ -79,7 +79,7 @@ class Command:
     """A command: its name, what it takes, what it does, its help; the signature that the language checks calls against.
 
     keeps: values, places and gradients are to be kept with the nodes of the graph in programs that use it.
-    completes: what the arguments are completed with: "names", "library", "commands", "files", "settings".
+    completes: what the arguments are completed with: "names", "library", "commands", "files", "settings", or several of them.
     """
 
     def __init__(self, name: str, run: Callable[..., Any], *, keeps: bool = False, completes: str = "names") -> None:

@@ -25,7 +25,7 @@ def backward(session: Session, z: Value, *, with_: Value | None = None, retain: 
     tensor = tensor_of(z)
     _need_seed(z, tensor, with_)
     tensor.backward(None if with_ is None else _seed(with_, tensor), retain or None, create)
-    if not session.interactive:
+    if not session.answers_directly:
         return None
     from gradsh.view.gradients import LeavesRecord
 
@@ -33,7 +33,7 @@ def backward(session: Session, z: Value, *, with_: Value | None = None, retain: 
     for node in passes.reachable([tensor.current_node()]):
         leaf = node.variable if isinstance(node, AccumulateGrad) else None
         if leaf is not None and leaf.grad is not None:
-            rows.append((session.name_of(leaf) or "a leaf without a name", leaf.grad))
+            rows.append((session.name_of(leaf) or "a leaf without a name", leaf.grad, session.runs_of(leaf)[0]))
     return LeavesRecord(z.text, rows)
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gradsh.view.record import Record
 
 
-@command("help", completes="library")
+@command("help", completes="commands library")
 def help_(session: Session, name: Name | None = None) -> Record:
     """Explain a command or a name of the library, or list the commands.  :help [name]"""
     from gradsh.view.help import HelpRecord
