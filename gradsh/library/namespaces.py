@@ -51,7 +51,7 @@ REGISTERED = {
     "torch.autograd": "autograd", "torch.autograd.functional": "autograd.functional", "torch.cuda": "cuda",
     "torch.func": "func", "torch.random": "random", "torch.backends": "backends", "torch.version": "version",
     "torch.utils.hooks": "utils.hooks", "torch.autograd.gradcheck": "autograd.gradcheck", "torch.autograd.graph": "autograd.graph",
-    "torch.autograd.grad_mode": "autograd.grad_mode",
+    "torch.autograd.grad_mode": "autograd.grad_mode", "torch.testing": "testing",
 }  # fmt: skip
 
 # Other names of the same module.

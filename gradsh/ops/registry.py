@@ -19,7 +19,7 @@ from gradsh.ops.calls import checked
 
 PLACES = (
     "torch", "Tensor", "F", "linalg", "special", "autograd", "autograd.functional", "autograd.function", "autograd.graph",
-    "autograd.grad_mode", "autograd.gradcheck", "cuda", "backends", "random", "utils.hooks", "version",
+    "autograd.grad_mode", "autograd.gradcheck", "cuda", "backends", "random", "testing", "utils.hooks", "version",
 )  # fmt: skip
 NAMESPACES: dict[str, dict[str, Any]] = {place: {} for place in PLACES}
 
