@@ -2,21 +2,21 @@
 
 from gradsh.ops import (
     activation, affine, arithmetic, autograd, chains, choice, combination, comparison, contraction, conversion,
-    copying, creation, diagonals, distances, dropout, einsum, expanding, extrema, functional, generator,
-    gradcheck, graph, index_tensors, indexing, joining, legacy, masking, memory, norms, picking, powers,
-    products, random, ranges, rearranging, rectifiers, reduction, registry, restriding, scanning, scattering,
-    selecting, settings, shape, slicing, softmax, special, splitting, structure, transposing, types, unary,
-    variance,
+    copying, counting, creation, diagonals, differences, distances, dropout, einsum, expanding, extrema,
+    functional, generator, gradcheck, graph, index_tensors, indexing, joining, legacy, masking, memory, norms,
+    ordering, picking, powers, products, quantiles, random, ranges, rearranging, rectifiers, reduction,
+    registry, restriding, scaling, scanning, scattering, selecting, settings, shape, slicing, softmax, special,
+    splitting, storage, structure, testing, transposing, types, unary, variance,
 )
 
 registry.add_ops()
 
 __all__ = [
     "activation", "affine", "arithmetic", "autograd", "chains", "choice", "combination", "comparison",
-    "contraction", "conversion", "copying", "creation", "diagonals", "distances", "dropout", "einsum",
-    "expanding", "extrema", "functional", "generator", "gradcheck", "graph", "index_tensors", "indexing",
-    "joining", "legacy", "masking", "memory", "norms", "picking", "powers", "products", "random", "ranges",
-    "rearranging", "rectifiers", "reduction", "registry", "restriding", "scanning", "scattering", "selecting",
-    "settings", "shape", "slicing", "softmax", "special", "splitting", "structure", "transposing", "types",
-    "unary", "variance",
+    "contraction", "conversion", "copying", "counting", "creation", "diagonals", "differences", "distances",
+    "dropout", "einsum", "expanding", "extrema", "functional", "generator", "gradcheck", "graph",
+    "index_tensors", "indexing", "joining", "legacy", "masking", "memory", "norms", "ordering", "picking",
+    "powers", "products", "quantiles", "random", "ranges", "rearranging", "rectifiers", "reduction", "registry",
+    "restriding", "scaling", "scanning", "scattering", "selecting", "settings", "shape", "slicing", "softmax",
+    "special", "splitting", "storage", "structure", "testing", "transposing", "types", "unary", "variance",
 ]
