@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradsh.fault import CommandError, fault
@@ -10,6 +10,7 @@ from gradsh.view.document import Block, Line, Table
 from gradsh.view.record import Record
 
 if TYPE_CHECKING:
+    from gradsh.repl.commands.command import Command
     from gradsh.session import Session
 
 
@@ -23,14 +24,12 @@ class HelpRecord(Record):
         self.name, self.usage, self.summary, self.remarks, self.example, self.table = name, usage, summary, remarks, example, table
 
     @classmethod
-    def of(cls, name: str | None, session: Session) -> HelpRecord:
+    def of(cls, name: str | None, session: Session, commands: Mapping[str, Command]) -> HelpRecord:
         """Help on a command, on a function or class of the library, on a variable's value, or the list of commands."""
-        from gradsh.repl.commands.command import COMMANDS
-
         if name is None:
-            return cls(None, "", "", table=[(command.usage, command.summary) for command in COMMANDS.values()])
-        if name in COMMANDS and name not in session:
-            command = COMMANDS[name]
+            return cls(None, "", "", table=[(command.usage, command.summary) for command in commands.values()])
+        if name in commands and name not in session:
+            command = commands[name]
             return cls(name, command.usage, command.summary, command.help)
         from gradsh.ops.registry import ENTRIES
 
@@ -43,7 +42,7 @@ class HelpRecord(Record):
 
             from gradsh.library.namespaces import bare_names
 
-            near = difflib.get_close_matches(name, [*COMMANDS, *ENTRIES, *bare_names(), *session.scope.names], 1)
+            near = difflib.get_close_matches(name, [*commands, *ENTRIES, *bare_names(), *session.scope.names], 1)
             raise fault(CommandError, f"there is no help on {name}", hint=f"did you mean :help {near[0]}?" if near else ":help lists the commands, :ops the library")
         return _of_value(name, value)
 

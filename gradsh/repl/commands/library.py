@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gradsh.repl.commands.command import Name, Pattern, Value, command
+from gradsh.repl.commands.command import COMMANDS, Name, Pattern, Value, command
 
 if TYPE_CHECKING:
     from gradsh.session import Session
@@ -16,7 +16,7 @@ def help_(session: Session, name: Name | None = None) -> Record:
     """Explain a command or a name of the library, or list the commands.  :help [name]"""
     from gradsh.view.help import HelpRecord
 
-    return HelpRecord.of(name, session)
+    return HelpRecord.of(name, session, COMMANDS)
 
 
 @command("ops", completes="library")
