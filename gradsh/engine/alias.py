@@ -244,6 +244,11 @@ TYPE_NAMES = {"float64": "Double", "float32": "Float", "float16": "Half", "int64
               "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool"}  # fmt: skip
 
 
+# What PyTorch's errors call an element type where they speak C++.
+C_TYPES = {"float64": "double", "float32": "float", "float16": "c10::Half", "int64": "long int", "int32": "int",
+           "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"}  # fmt: skip
+
+
 def tensor_type(tensor: Tensor) -> str:
     """PyTorch's old name of a tensor's type, `torch.DoubleTensor` say."""
     return f"torch.{TYPE_NAMES[tensor.dtype.name]}Tensor"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradsh.engine import runtime
-from gradsh.engine.alias import check_saved_out, tensor_type
+from gradsh.engine.alias import C_TYPES, TYPE_NAMES, check_saved_out, tensor_type
 from gradsh.engine.node import AccumulateGrad, Extra, Node, extra_of
 from gradsh.engine.op import OPS
 from gradsh.engine.state import state, tick
@@ -204,6 +204,33 @@ def add_grad(tensor: Tensor, g: Any, create: bool, owned: bool) -> None:
         before.raw += g
     if state.ledger is not None:
         state.ledger(tensor, before, g)
+
+
+def assign_grad(tensor: Tensor, value: Any) -> None:
+    """`tensor.grad = value` as a program writes it: a tensor of the same shape and type, or None."""
+    if value is not None:
+        if not isinstance(value, Tensor):
+            kind = type(value).__name__
+            raise fault(TypeError, f"assigned grad expected to be a Tensor or None but got grad of type {kind}")
+        if value is tensor:
+            raise fault(RuntimeError, "can't assign Variable as its own grad")
+        if value.shape != tensor.shape:
+            raise fault(
+                RuntimeError,
+                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(tensor.shape)}'. "
+                "Please ensure that the gradient and the tensor are the same size",
+            )
+        if value.dtype is not tensor.dtype:
+            raise fault(
+                RuntimeError,
+                f"attempting to assign a gradient with dtype '{C_TYPES[value.dtype.name]}' to a tensor with grad_dtype "
+                f"'{TYPE_NAMES[tensor.dtype.name]}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
+                "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
+                "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that "
+                "assume they match.",
+                hint=f".to({tensor.dtype!r})",
+            )
+    tensor.grad = value
 
 
 # ---- what hooks return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradsh.backend.dtypes import DType
+from gradsh.engine.arrival import assign_grad
 from gradsh.engine.function import FunctionNode
 from gradsh.engine.node import Node
 from gradsh.engine.returns import Returned
@@ -22,7 +23,8 @@ def register() -> None:
     from gradsh.ops.registry import NAMESPACES, OPEN, READABLE
 
     names = {name for name in (*NAMESPACES["Tensor"], *members.public(Tensor)) if name not in INTERNAL}
-    members.allow(Tensor, names, settable=("grad", "data", "requires_grad"))
+    members.allow(Tensor, names, settable=("data", "requires_grad"))
+    members.WRITERS[Tensor] = _set_grad
     members.allow(Parameter, ())
     members.policy(Namespace, Namespace.get, _refuse)
     members.policy(Returned, lambda value, name: getattr(value, name) if name in value.names else _missing(value, name))
@@ -60,6 +62,12 @@ def _node_attribute(node: Node, name: str) -> Any:
 def _open_attribute(value: Any, name: str) -> Any:
     """An attribute of any name but those that the type keeps for itself."""
     return _missing(value, name) if name.startswith("_") and hasattr(type(value), name) else getattr(value, name)
+
+
+def _set_grad(tensor: Tensor, name: str, value: Any) -> None:
+    if name != "grad":
+        raise AttributeError(f"'{type(tensor).__name__}' object has no attribute '{name}'", name=name, obj=tensor)
+    assign_grad(tensor, None if value is members.DELETED else value)
 
 
 def _set_open_attribute(value: Any, name: str, new: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsh.backend import dtypes
-from gradsh.engine.alias import TYPE_NAMES, Alias
+from gradsh.engine.alias import C_TYPES, TYPE_NAMES, Alias
 from gradsh.engine.create import PYTHON_TYPES, leaf, raw_of
 from gradsh.engine.device import check_device, no_cuda
 from gradsh.engine.state import state
@@ -12,11 +12,6 @@ from gradsh.fault import fault
 from gradsh.ops.creation import filled
 from gradsh.ops.options import sizes, whole
 from gradsh.ops.registry import NAMESPACES, constant, function
-
-C_TYPES = {
-    "float64": "double", "float32": "float", "float16": "c10::Half", "int64": "long int", "int32": "int",
-    "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
-}  # fmt: skip
 
 
 def constructed(data, dtype, any_type=False):
