@@ -376,14 +376,14 @@ def explained(op: Op, error: Exception, operands: tuple[Any, ...], settings: dic
         own = op.explain(error, *operands, **settings)
         if own is not None:
             return own
-    if op.refuses is not None and isinstance(error, TypeError):
-        values = tuple(operand if isinstance(operand, (Tensor, *NUMBERS)) else wrap(operand) for operand in operands)
-        return _refusal(op, common_dtype(values, op.floating))
     if isinstance(error, TypeError):
         for place, (name, value) in enumerate(settings.items(), len(operands) + 1):
             if isinstance(value, str | list | dict | Tensor):
                 kind = type(value).__name__
                 return fault(TypeError, f"{op.name}(): argument '{name}' (position {place}) must be Number, not {kind}")
+    if op.refuses is not None and isinstance(error, TypeError):
+        values = tuple(operand if isinstance(operand, (Tensor, *NUMBERS)) else wrap(operand) for operand in operands)
+        return _refusal(op, common_dtype(values, op.floating))
     shapes = [tuple(operand.shape) for operand in operands if isinstance(operand, Tensor) or hasattr(operand, "shape")]
     if op.kind in (ELEMENTWISE, CONSTANT) and isinstance(error, ValueError) and len(shapes) > 1:
         return broadcast_fault(shapes) or error

@@ -9,12 +9,11 @@ from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import elementwise, general
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import abs as absolute, div, sub
-from gradsh.ops.calls import operand
 from gradsh.ops.choice import where
 from gradsh.ops.dimensions import axis_of
 from gradsh.ops.joining import joined
 from gradsh.ops.rectifiers import TORCH_F, F, applied, floats_for
-from gradsh.ops.registry import function
+from gradsh.ops.registry import function, tensor_argument
 from gradsh.ops.samples import Sample, nonzero, reals
 from gradsh.ops.slicing import part
 from gradsh.ops.special import erf
@@ -36,19 +35,16 @@ def logistic(xp, x):
 @elementwise(
     x=lambda g, x: g * logistic(-x),
     sample=reals,
-    grad_fn="LogSigmoidBackward0",
+    refuses=("log_sigmoid_cpu", "bool integer"),
     name="log_sigmoid",
-    **floats_for("log_sigmoid_cpu"),
+    at=("F:logsigmoid",),
+    inplace=False,
+    grad_fn="LogSigmoidBackward0",
+    example="torch.nn.functional.logsigmoid(tensor([0.0, -50.0]))",
 )
-def log_of_sigmoid(xp, x):
-    """log(sigmoid(x)), without overflow."""
+def log_sigmoid(xp, x):
+    """log(sigmoid(x)), exact far out too."""
     return xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.absolute(x)))
-
-
-@function(at=F, example="logsigmoid(tensor([0.0, -50.0]))")
-def logsigmoid(input):
-    """log(sigmoid(input)), exact far out too."""
-    return log_of_sigmoid(input)
 
 
 @elementwise(
@@ -225,7 +221,7 @@ def halves_gated(xp, x, *, dim):
 @function(at=F, example="glu(tensor([1.0, 2.0, 0.0, 3.0]))")
 def glu(input, dim=-1):
     """The first half along dim times the sigmoid of the second."""
-    x = operand(input)
+    x = tensor_argument(input, "glu")
     if not x.ndim:
         raise fault(RuntimeError, "glu does not support scalars because halving size must be even")
     if x.dtype.category != FLOATING:

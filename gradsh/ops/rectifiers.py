@@ -7,13 +7,13 @@ from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.inplace import inplace as change
 from gradsh.engine.op import elementwise
 from gradsh.engine.promote import NUMBERS
-from gradsh.engine.tensor import wrap
+from gradsh.engine.state import state
+from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import vanishing, whole
-from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.choice import where
 from gradsh.ops.generator import stream_of
-from gradsh.ops.registry import function
+from gradsh.ops.registry import function, tensor_argument
 from gradsh.ops.samples import Sample, nonzero, reals
 
 EVERYWHERE = ("torch", "Tensor", "F")
@@ -28,10 +28,18 @@ def floats_for(kernel):
 
 def applied(op, name, input, inplace, **settings):
     """An activation of a tensor, written over it if told so; its other arguments are numbers."""
-    for argument, value in settings.items():
+    for place, (argument, value) in enumerate(settings.items(), 2):
         if not isinstance(value, NUMBERS):
-            raise Unfit(argument, "Number", value)
-    return change(op, operand(input), what=f"{name}_", **settings) if inplace else op(input, **settings)
+            kind = type(value).__name__
+            raise fault(TypeError, f"{name}(): argument '{argument}' (position {place}) must be Number, not {kind}")
+    if inplace or not is_number(input):
+        input = tensor_argument(input, name)
+    return change(op, input, what=f"{name}_", **settings) if inplace else op(input, **settings)
+
+
+def is_number(input):
+    """Whether an activation is asked of a bare number where the shell's defaults allow it."""
+    return not isinstance(input, Tensor) and state.lists and isinstance(input, NUMBERS)
 
 
 # ---- what passes: a gradient where the activation's operand lets it through, with a second derivative of 0
@@ -113,19 +121,21 @@ def rectified(xp, x):
 @function(at=EVERYWHERE, inplace=True, example="relu(tensor([-1.0, 2.0]))")
 def relu(input, inplace=False):
     """input where it is positive, else 0; the derivative at 0 is 0."""
+    if not isinstance(input, Tensor) and not is_number(input):
+        input = tensor_argument(input, "relu")
     return change(rectified, input, what="relu_") if inplace else rectified(input)
 
 
 @elementwise(
-    x=lambda g, x, low, high: let_between(g, x, low=low, high=high),
-    sample=[Sample(reals(2, 3), low=-1.0, high=1.0), Sample(reals(), low=-1.0, high=1.0)],
+    x=lambda g, x, min_val, max_val: let_between(g, x, low=min_val, high=max_val),
+    sample=[Sample(reals(2, 3), min_val=-1.0, max_val=1.0), Sample(reals(), min_val=-1.0, max_val=1.0)],
     at=(),
     name="hardtanh",
     check=no_truth_values("Bool inputs not supported for hardtanh"),
 )
-def held_between(xp, x, *, low, high):
+def held_between(xp, x, *, min_val, max_val):
     """x, held between two numbers."""
-    return xp.minimum(xp.maximum(x, whole(low, x)), whole(high, x))
+    return xp.minimum(xp.maximum(x, whole(min_val, x)), whole(max_val, x))
 
 
 @function(at=F, inplace=True, example="hardtanh(tensor([-2.0, 0.5, 3.0]))")
@@ -133,32 +143,32 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """input, held between min_val and max_val; the derivative at the bounds is 0."""
     if min_val > max_val:
         raise fault(ValueError, "min_val cannot be greater than max_val")
-    if int(min_val) < 0 and operand(input).dtype.name == "uint8":
+    if int(min_val) < 0 and tensor_argument(input, "hardtanh").dtype.name == "uint8":
         raise fault(RuntimeError, "cannot do hardtanh on an unsigned type with negative limits")
-    return applied(held_between, "hardtanh", input, inplace, low=min_val, high=max_val)
+    return applied(held_between, "hardtanh", input, inplace, min_val=min_val, max_val=max_val)
 
 
 @function(at=F, example="relu6(tensor([-1.0, 2.0, 9.0]))")
 def relu6(input, inplace=False):
     """input, held between 0 and 6."""
-    return applied(held_between, "hardtanh", input, inplace, low=0, high=6)
+    return applied(held_between, "hardtanh", input, inplace, min_val=0, max_val=6)
 
 
 @elementwise(
-    x=lambda g, x, slope: let_sloped(g, x, slope=slope),
-    sample=[Sample(nonzero(2, 3), slope=0.1), Sample(reals(), slope=-0.5)],
+    x=lambda g, x, negative_slope: let_sloped(g, x, slope=negative_slope),
+    sample=[Sample(nonzero(2, 3), negative_slope=0.1), Sample(reals(), negative_slope=-0.5)],
     name="leaky_relu",
     **floats_for("leaky_relu_cpu"),
 )
-def leaky(xp, x, *, slope):
+def leaky(xp, x, *, negative_slope):
     """x where it is positive, else x times a slope."""
-    return xp.where(x > 0, x, x * slope)
+    return xp.where(x > 0, x, x * negative_slope)
 
 
 @function(at=F, example="leaky_relu(tensor([-1.0, 2.0]))")
 def leaky_relu(input, negative_slope=0.01, inplace=False):
     """input where it is positive, else input times negative_slope."""
-    return applied(leaky, "leaky_relu", input, inplace, slope=negative_slope)
+    return applied(leaky, "leaky_relu", input, inplace, negative_slope=negative_slope)
 
 
 @elementwise(
@@ -207,7 +217,7 @@ def shrunk(xp, x, *, lambd):
 def softshrink(input, lambd=0.5):
     """input, nearer to 0 by lambd, and 0 where that is too far."""
     if lambd < 0:
-        dtype = operand(input).dtype
+        dtype = tensor_argument(input, "softshrink").dtype
         limit = {"float64": "1.79769e+308", "float32": "3.40282e+38", "float16": "65504"}.get(dtype.name, "")
         raise fault(
             RuntimeError,
@@ -251,7 +261,7 @@ def hardswish(input, inplace=False):
 
 
 @elementwise(
-    x=lambda g, y, z: let_weighted(g, y, z),  # noqa: PLW0108  (declared after it)
+    x=lambda g, y, z: let_weighted(g, y, z),
     y=vanishing,
     z=lambda g, x, y: where(y > 0, 0.0, g * x),
     sample=[Sample(reals(2, 3), reals(2, 3), reals(3))],
@@ -264,7 +274,7 @@ def let_weighted(xp, x, y, z):
 
 
 @elementwise(
-    x=lambda g, x, y: let_weighted(g, x, y),  # noqa: PLW0108  (declared after it)
+    x=lambda g, x, y: let_weighted(g, x, y),
     y=lambda g, x: where(x > 0, 0.0, g * x),
     sample=[Sample(nonzero(2, 3), reals(3)), Sample(reals(), reals())],
     grad_fn="PreluKernelBackward0",
@@ -279,7 +289,7 @@ def sloped(xp, x, y):
 @function(at=EVERYWHERE, example="prelu(tensor([-1.0, 2.0]), tensor([0.25]))")
 def prelu(input, weight):
     """input where it is positive, else input times weight: one number, or one for each channel (dimension 1)."""
-    x, slope = operand(input), operand(weight, "weight")
+    x, slope = tensor_argument(input, "prelu"), tensor_argument(weight, "prelu", "weight", 2)
     if x.dtype is not slope.dtype:
         kinds = f"{TYPE_NAMES[x.dtype.name]} and {TYPE_NAMES[slope.dtype.name]}"
         raise fault(RuntimeError, f"prelu: Type promoting not supported. Got {kinds}")
@@ -321,8 +331,8 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     if lower > upper:
         raise fault(RuntimeError, "Lower bound should be less than or equal to the upper bound")
     if not training:
-        return applied(rrelu_at_mean, "rrelu", input, inplace, slope=(lower + upper) / 2)
-    slopes = wrap(_drawn_slopes(operand(input), lower, upper))
+        return applied(rrelu_at_mean, "rrelu", input, inplace, negative_slope=(lower + upper) / 2)
+    slopes = wrap(_drawn_slopes(tensor_argument(input, "rrelu"), lower, upper))
     return change(rrelu_with_noise, input, slopes, what="rrelu_") if inplace else rrelu_with_noise(input, slopes)
 
 

@@ -10,7 +10,7 @@ from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, in_type, operand
 from gradsh.ops.dimensions import axes_of, axis_of
 from gradsh.ops.reduction import sum_over, unreduced
-from gradsh.ops.registry import function
+from gradsh.ops.registry import function, tensor_argument
 from gradsh.ops.samples import Sample, reals
 from gradsh.ops.unary import exp
 
@@ -56,15 +56,20 @@ def _along(op, input, dim, dtype):
     return op(x, axes=(axis,) if x.ndim else ())
 
 
-def _chosen(dim, x):
-    """The dimension that F's functions take where none is given."""
-    return dim if dim is not None else int(x.ndim not in (0, 1, 3))
+def _functional(op, name, input, dim, dtype):
+    """As F's functions take their arguments: a dimension is chosen where none is given."""
+    x = tensor_argument(input, name)
+    if dim is None:
+        dim = int(x.ndim not in (0, 1, 3))
+    elif not isinstance(dim, int):
+        raise fault(TypeError, f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
+    return _along(op, x, dim, dtype)
 
 
 @function("softmax", at=("F",), example="torch.nn.functional.softmax(tensor([1.0, 2.0]), dim=0)")
 def softmax_of(input, dim=None, _stacklevel=3, dtype=None):
     """exp(input) over the sum of them along dim."""
-    return _along(normalised, input, _chosen(dim, operand(input)), dtype)
+    return _functional(normalised, "softmax", input, dim, dtype)
 
 
 @function(at=NAMES, example="softmax(tensor([1.0, 2.0]), dim=0)")
@@ -76,7 +81,7 @@ def softmax(input, dim, dtype=None):
 @function("log_softmax", at=("F",), example="torch.nn.functional.log_softmax(tensor([1.0, 2.0]), dim=0)")
 def log_softmax_of(input, dim=None, _stacklevel=3, dtype=None):
     """The logarithm of softmax along dim."""
-    return _along(log_normalised, input, _chosen(dim, operand(input)), dtype)
+    return _functional(log_normalised, "log_softmax", input, dim, dtype)
 
 
 @function(at=NAMES, example="log_softmax(tensor([1.0, 2.0]), dim=0)")
@@ -88,7 +93,7 @@ def log_softmax(input, dim, dtype=None):
 @function(at=("F",), example="softmin(tensor([1.0, 2.0]), dim=0)")
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """softmax of the negative numbers."""
-    return _along(normalised, -operand(input), _chosen(dim, input), dtype)
+    return _functional(normalised, "softmax", -tensor_argument(input, "softmin"), dim, dtype)
 
 
 # ---- the logarithm of a sum
