@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gradsh.engine.alias import Alias
+from gradsh.engine.inplace import geometry, is_view, old_value
 from gradsh.engine.op import BILINEAR, CONSTANT, ELEMENTWISE, LINEAR, OPS, Op
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, new, wrap
@@ -23,10 +25,7 @@ from gradsh.fault import fault
 class Dual(Tensor):
     """A tensor and its tangent. Ops see it is no plain Tensor and hand it to `__apply__`."""
 
-    __slots__ = ("primal", "tangent")
-
-    primal: Tensor
-    tangent: Tensor
+    __slots__ = ()
 
     def __apply__(self, op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
         primals = tuple(operand.primal if isinstance(operand, Dual) else operand for operand in operands)
@@ -38,8 +37,44 @@ class Dual(Tensor):
             tangent = push(op, primals, tangents, settings, (out,))[0]
             return out if tangent is None else dual(out, tangent)
         pushed = push(op, primals, tangents, settings, tuple(out))
-        values = [value if tangent is None else dual(value, tangent) for value, tangent in zip(out, pushed, strict=True)]
+        values = [
+            value if tangent is None else dual(value, tangent) for value, tangent in zip(out, pushed, strict=True)
+        ]
         return type(out)(*values) if op.outputs else values
+
+    @staticmethod
+    def __change__(change: Callable[[Tensor, Tensor], Any], tensor: Tensor, value: Tensor) -> None:
+        """An in-place change of a tensor by a value, at least one of which is a Dual: of both of its parts."""
+        if not isinstance(tensor, Dual):
+            _become_dual(tensor)
+            assert isinstance(tensor, Dual)
+        is_dual = isinstance(value, Dual)
+        change(tensor.primal, value.primal if is_dual else value)
+        change(tensor.tangent, value.tangent if is_dual else _zeros_like(value))
+        tensor.raw, tensor.node, tensor.extra = tensor.primal.raw, tensor.primal.node, tensor.primal.extra
+
+    def __old__(self) -> Dual:
+        """What stands for this tensor in an operation that changes it."""
+        return dual(old_value(self.primal, kept=True), old_value(self.tangent, kept=True))
+
+
+def _become_dual(tensor: Tensor) -> None:
+    """Give a plain tensor a tangent of zeros; a view a view of its base's tangent."""
+    primal = new(Tensor)
+    primal.raw, primal.node, primal.extra, primal.grad = tensor.raw, tensor.node, tensor.extra, None
+    if is_view(tensor):
+        base: Tensor = tensor.extra.base  # type: ignore[assignment, union-attr]
+        if not isinstance(base, Dual):
+            _become_dual(base)
+        from gradsh.backend import arrays
+
+        part = arrays.strided_view(base.tangent.raw, geometry(base.raw, tensor.raw))
+        primal.extra, tangent = Alias.view_of(base.primal), wrap(part)
+        tangent.extra = Alias.view_of(base.tangent)
+    else:
+        tangent = _zeros_like(tensor)
+    tensor.__class__ = Dual
+    tensor.primal, tensor.tangent = primal, tangent
 
 
 def dual(primal: Tensor, tangent: Tensor) -> Dual:
@@ -52,7 +87,9 @@ def dual(primal: Tensor, tangent: Tensor) -> Dual:
     return made
 
 
-def push(op: Op, primals: tuple[Any, ...], tangents: tuple[Any, ...], settings: dict[str, Any], outs: tuple[Any, ...]) -> list[Tensor | None]:
+def push(
+    op: Op, primals: tuple[Any, ...], tangents: tuple[Any, ...], settings: dict[str, Any], outs: tuple[Any, ...]
+) -> list[Tensor | None]:
     """The tangents of an op's outputs, None where an output has no derivative."""
     names = list(op.operands)
     if op.variadic:
@@ -62,7 +99,9 @@ def push(op: Op, primals: tuple[Any, ...], tangents: tuple[Any, ...], settings: 
         return [None] * len(outs)
     if op.kind == LINEAR:
         moved = [
-            (tangents[k] if k in live else _zeros_like(value)) if name in op.rules and isinstance(value, Tensor) else value
+            (tangents[k] if k in live else _zeros_like(value))
+            if name in op.rules and isinstance(value, Tensor)
+            else value
             for k, (name, value) in enumerate(zip(names, primals, strict=True))
         ]
         found = op(*moved, **settings)
@@ -92,7 +131,9 @@ def _sum(parts: list[Any]) -> Any:
     return total
 
 
-def _bag(op: Op, names: list[str], primals: tuple[Any, ...], settings: dict[str, Any], outs: tuple[Any, ...], k: int, g: Any) -> dict[str, Any]:
+def _bag(
+    op: Op, names: list[str], primals: tuple[Any, ...], settings: dict[str, Any], outs: tuple[Any, ...], k: int, g: Any
+) -> dict[str, Any]:
     """What a rule asks for, by the names of its parameters."""
     bag: dict[str, Any] = {"g": g, "i": k - len(op.operands) + 1, **settings}
     bag["out"] = outs if op.outputs or op.many else outs[0]
@@ -110,7 +151,15 @@ def _shape(value: Any) -> tuple[int, ...]:
     return tuple(value.shape) if isinstance(value, Tensor) else ()
 
 
-def _transposed(op: Op, names: list[str], primals: tuple[Any, ...], settings: dict[str, Any], outs: tuple[Any, ...], k: int, tangent: Tensor) -> list[Tensor | None]:
+def _transposed(
+    op: Op,
+    names: list[str],
+    primals: tuple[Any, ...],
+    settings: dict[str, Any],
+    outs: tuple[Any, ...],
+    k: int,
+    tangent: Tensor,
+) -> list[Tensor | None]:
     """The rule is linear in g: its transpose on the tangent is the derivative of <rule(g), tangent> by g."""
     from gradsh.engine.backward import grad
 
@@ -119,7 +168,9 @@ def _transposed(op: Op, names: list[str], primals: tuple[Any, ...], settings: di
     before = state.grad
     state.grad = True
     try:
-        seeds = [_zeros_like(out).requires_grad_() if keep else None for out, keep in zip(outs, differentiable, strict=True)]
+        seeds = [
+            _zeros_like(out).requires_grad_() if keep else None for out, keep in zip(outs, differentiable, strict=True)
+        ]
         wanted = [seed for seed in seeds if seed is not None]
         g: Any = wanted[0] if len(wanted) == 1 and not op.many else dict(enumerate(seeds)) if op.many else tuple(wanted)
         pulled = op.rules[names[k]](**_bag(op, names, primals, settings, outs, k, g))
@@ -135,8 +186,9 @@ def _transposed(op: Op, names: list[str], primals: tuple[Any, ...], settings: di
 def _zeros_like(value: Tensor) -> Tensor:
     from gradsh.backend import arrays
 
-    raw = arrays.zeros(value.shape, value.dtype.code)
-    return wrap(raw if value.ndim else arrays.canonical(raw[()]))
+    if value.raw.__class__ is float:
+        return wrap(0.0)
+    return wrap(arrays.zeros_like(value.raw) if value.ndim else arrays.canonical(arrays.zeros((), value.raw.dtype)[()]))
 
 
 def jvp(function: Callable[..., Any], primals: Sequence[Tensor], tangents: Sequence[Tensor]) -> tuple[Any, Any]:

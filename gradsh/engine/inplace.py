@@ -38,7 +38,7 @@ def inplace(
     operands = [value for value in args if isinstance(value, Tensor)]
     if settings:
         operands += [value for value in settings.values() if isinstance(value, Tensor)]
-    tracked = writable(tensor, operands)
+    tracked = writable(tensor, operands) or special(tensor) is not None
     before = old_value(tensor, _saves_first(op)) if tracked else wrap(tensor.raw)
     for operand in operands:
         if operand is not tensor:
@@ -63,6 +63,8 @@ def inplace(
 
 def old_value(tensor: Tensor, kept: bool) -> Tensor:
     """What stands for a tensor in the operation that changes it: its history, and its numbers (a copy if `kept`)."""
+    if special(tensor) is not None:
+        return tensor.__old__()  # type: ignore[attr-defined, no-any-return]
     raw = tensor.raw
     before = wrap(raw.copy() if kept and is_array(raw) else raw)
     if is_view(tensor):
@@ -124,6 +126,10 @@ def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False) -
 
     spread: the tensor may be an expanded one, all of whose elements in a place get the same number.
     """
+    found = special(tensor, out)
+    if found is not None:
+        found.__change__(lambda target, value: overwrite(target, value, what, spread=spread), tensor, out)
+        return
     raw, node = tensor.raw, out.current_node() if state.grad else None
     if is_array(raw):
         if not spread and not raw.flags.c_contiguous and _repeats(raw):
@@ -146,6 +152,14 @@ def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False) -
 def _repeats(raw: Any) -> bool:
     """Whether an array's elements lie on one another, as an expanded tensor's do."""
     return bool(raw.size) and any(step == 0 and length > 1 for step, length in zip(raw.strides, raw.shape, strict=True))
+
+
+def special(*tensors: Tensor) -> Any:
+    """The first of the tensors that is no plain one and sees to its in-place changes itself (`forward.Dual`)."""
+    for tensor in tensors:
+        if tensor.__class__ is not Tensor and hasattr(tensor, "__change__"):
+            return tensor
+    return None
 
 
 def is_view(tensor: Tensor) -> bool:

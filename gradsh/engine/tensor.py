@@ -49,15 +49,18 @@ class Tensor:
     node: what made it if it requires a gradient: AccumulateGrad for a leaf, else the operation.
     grad: the accumulated gradient, a Tensor, or None.
     extra: how it shares memory with others, and marks (`alias.Alias`); None for most.
+    primal, tangent: only a `forward.Dual` has them; their places are here so that a tensor can become one.
     """
 
-    __slots__ = ("__weakref__", "extra", "grad", "node", "raw")
+    __slots__ = ("__weakref__", "extra", "grad", "node", "primal", "raw", "tangent")
     __module__ = "torch"
 
     raw: Any
     node: Node | None
     grad: Tensor | None
     extra: Alias | None
+    primal: Tensor
+    tangent: Tensor
 
     __hash__ = object.__hash__
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.alias import Alias
 from gradsh.engine.create import NUMBERS
-from gradsh.engine.inplace import check_overlap, inplace, is_array, is_view, not_broadcast, overwrite, writable
+from gradsh.engine.inplace import check_overlap, inplace, is_array, is_view, not_broadcast, overwrite, special, writable
 from gradsh.engine.op import general, linear
 from gradsh.engine.promote import common_shape
 from gradsh.engine.runtime import shared
@@ -155,6 +155,10 @@ OVERLOADS = ("(Tensor input, Tensor value)", "(Tensor input, Number value)")
 
 def write(tensor, value, what, *, spread=False):
     """Write a tensor, broadcast and in the written one's type, over another."""
+    found = special(tensor, value)
+    if found is not None:
+        found.__change__(lambda target, part: write(target, part, what, spread=spread), tensor, value)
+        return tensor
     tracked = writable(tensor, (value,))
     if value.raw.__class__ is not float:
         check_overlap(tensor, value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.backend.dtypes import boolean, int32, int64, uint8
 from gradsh.engine.alias import TYPE_NAMES, record_change, tensor_type
 from gradsh.engine.create import C_NAMES, NUMBERS, held, tensor as make_tensor
-from gradsh.engine.inplace import check_overlap, old_value, rebase, writable
+from gradsh.engine.inplace import check_overlap, old_value, rebase, special, writable
 from gradsh.engine.op import OPS
 from gradsh.engine.promote import record
 from gradsh.engine.state import state
@@ -264,6 +264,11 @@ def _fitting(part, value, indices):
 def put_in(tensor, indices, places, value, what, add=False):
     """Write a value over, or add it to, the parts that index tensors name."""
     from gradsh.backend import arrays
+
+    found = special(tensor, value)
+    if found is not None:
+        found.__change__(lambda target, part: put_in(target, indices, places, part, what, add), tensor, value)
+        return tensor
 
     tracked = writable(tensor, (value,))
     check_overlap(tensor, value)
