@@ -9,7 +9,11 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-import numpy as np
+from gradsh.backend.shield import shield
+
+with shield:  # numpy cannot be loaded again where it was interrupted
+    import numpy as np
+
 from numpy import ndarray as ndarray
 
 from gradsh.backend import loading, selection

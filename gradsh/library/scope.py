@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from gradsh.backend.shield import shield
 from gradsh.fault import fault
 from gradsh.library import namespaces
 
@@ -78,7 +79,8 @@ def outermost(dialect: str, names: Iterable[str]) -> dict[str, Any]:
     scope = _outermost.get(dialect)
     if scope is None:
         scope = _outermost[dialect] = Scope(dialect)
-        scope.names["vars"] = vars  # for our own files only: state_dict of schedulers
+        # For our own files only: state_dict of schedulers, and steps that Ctrl-C must not divide.
+        scope.names |= {"vars": vars, "undivided": shield}
     scope.provide(names)
     return scope.names
 

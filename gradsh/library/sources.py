@@ -6,6 +6,8 @@ import os
 import re
 from typing import Any
 
+from gradsh.backend.shield import shield
+
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _DEFINED = re.compile(r"^(?:class|def) (\w+)|^(\w+) = ", re.M)
 
@@ -78,6 +80,7 @@ def run(label: str) -> dict[str, Any]:
         source = Source.add(_files[label], text, library=True)
         program = compile_program(source, dialect="torch", echo=False)
         outer = [name for name in program.free_names if name not in program.assigned]
-        found = _loaded[label] = {"__builtins__": outermost("torch", outer), "__name__": label}
-        exec(program.code, found)
+        with shield:  # half a file would be taken for the whole one from then on
+            found = _loaded[label] = {"__builtins__": outermost("torch", outer), "__name__": label}
+            exec(program.code, found)
     return found

@@ -61,6 +61,7 @@ class Conversation:
     def _start(self) -> int | None:
         """Run the startup file; an exit status if it ends the conversation."""
         from gradsh.data.programs import read_program
+        from gradsh.lang.excerpt import printable
         from gradsh.repl.folders import startup_file
 
         path = startup_file()
@@ -69,7 +70,7 @@ class Conversation:
         try:
             text = read_program(path)
         except (OSError, ValueError) as error:
-            self.writer.note(f"note: {path}: {getattr(error, 'strerror', None) or error}")
+            self.writer.note(f"note: {printable(path)}: {getattr(error, 'strerror', None) or error}")
             return None
         return self._run(text, path, echo=False)
 

@@ -95,4 +95,4 @@ class LeavesRecord(Record):
         if most < 2:
             return None
         sums = f"{self.rows[0][0]}.grad is the sum" if len(self.rows) == 1 else "gradients are the sums"
-        return f"{sums} of {most} backward runs; :zero clears"
+        return f"{sums} of {most} backward runs; :zero clears {'it' if len(self.rows) == 1 else 'them'}"
