@@ -113,6 +113,24 @@ def minimum(x: float, y: float) -> float:
     return x if x < y or x != x else y
 
 
+def fmax(x: float, y: float) -> float:
+    return y if x != x or y > x else x
+
+
+def fmin(x: float, y: float) -> float:
+    return y if x != x or y < x else x
+
+
+def logaddexp(x: float, y: float) -> float:
+    if not math.isfinite(x - y):
+        raise ValueError("infinite")
+    return max(x, y) + math.log1p(math.exp(-abs(x - y)))
+
+
+def sinc(x: float) -> float:
+    return math.sin(math.pi * x) / (math.pi * x) if x else 1.0
+
+
 def where(condition: Any, x: float, y: float) -> float:
     return x if condition else y
 
