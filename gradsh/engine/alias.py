@@ -179,6 +179,21 @@ def check_saved_out(node: Node) -> None:
         raise stale(node, holder, extra, made_by=node)
 
 
+def refuse_inference(node: Node) -> None:
+    """Refuse to record an operation that saves a tensor made in inference mode."""
+    for field in node.saves:
+        value = getattr(node, field)
+        for saved in value if isinstance(value, tuple) else (value,):
+            if getattr(getattr(saved, "extra", None), "inference", False):
+                raise fault(
+                    RuntimeError,
+                    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+                    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
+                    "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.",
+                    hint=".clone(), outside inference_mode",
+                )
+
+
 def stale(node: Node, tensor: Tensor, extra: Alias, made_by: Node | None = None) -> BaseException:
     """PyTorch's error for a value needed by a node and changed in place since; ours says where."""
     changes = extra.changes or []

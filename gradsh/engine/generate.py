@@ -257,6 +257,13 @@ def _elementwise(op: Op, write: Writer, kernel: Callable[[str], str], publics: l
     write(f"elif kind is ndarray and {x}_raw.ndim and {x}_raw.dtype.char in 'df' or other_kind is ndarray and {y}_raw.ndim and {y}_raw.dtype.char in 'df':")
     write("    try:", f"        raw = {kernel('arrays')}", "    except Exception as error:")
     write(f"        raise explained(op, error, ({x}, {y}), {settings}) from None", "    same = False")
+    # A number and a shared one, which is a 0-d array.
+    for scalar_class, char, which, result in (("float", "d", "scalars", scalar), ("float32", "f", "singles", single)):
+        write(f"elif kind is {scalar_class} and other_kind is ndarray and {y}_raw.dtype.char == {char!r}")
+        write.lines[-1] += f" or other_kind is {scalar_class} and kind is ndarray and {x}_raw.dtype.char == {char!r}:"
+        write(f"    {x}_raw, {y}_raw = {scalar_class}({x}_raw), {scalar_class}({y}_raw)")
+        write("    try:", f"        raw = {kernel(which)}", "    except Exception:", f"        {again}")
+        write(f"    if raw.__class__ is not {scalar_class}:", f"        raw = {result}(raw)", "    same = True")
     write("else:", f"    {fallback}")
     if fix:
         write(fix)
@@ -303,6 +310,7 @@ def fill_node(op: Op, write: Writer) -> None:
         if name not in op.settings and len(users) < len(op.rules):
             value += f" if {' or '.join(f'{user}_node is not None' for user in users)} else None"
         write(f"node.{name} = {value}")
+    write.block("if state.inference_seen:", "refuse_inference(node)")
     write("frame = getframe(1)")
     write.block("while frame is not None and frame.f_code.co_filename[0] != '<':", "frame = frame.f_back")
     write.block("if frame is None:", "node.code = None", "node.lasti = -1")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradsh.backend import loading, scalars
 from gradsh.backend.dtypes import FLOATING, DType, promote
 from gradsh.backend.dtypes import boolean as bool_type
-from gradsh.engine.alias import SEVERAL, TYPE_NAMES, Alias, inference_alias
+from gradsh.engine.alias import SEVERAL, TYPE_NAMES, Alias, inference_alias, refuse_inference
 from gradsh.engine.node import Node, Output
 from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
 from gradsh.engine.site import getframe, user_frame
@@ -339,6 +339,8 @@ def record(
             reader: Any = runtime.shape_of if suffix == "shape" else runtime.dtype_of
             value = tuple(reader(part) for part in raw) if operand == op.variadic else reader(raw)
         setattr(node, name, value)
+    if state.inference_seen:
+        refuse_inference(node)
     if fitted:
         for name, operand, parent in zip(op.operands, operands, nodes, strict=True):
             if name in op.rules:

@@ -7,7 +7,7 @@ from typing import Any
 from gradsh.backend import loading, scalars
 from gradsh.backend.dtypes import DType
 from gradsh.backend.dtypes import float64 as double
-from gradsh.engine.alias import SEVERAL, Alias, check_saved, inference_alias
+from gradsh.engine.alias import SEVERAL, Alias, check_saved, inference_alias, refuse_inference
 from gradsh.engine.node import Node, Output
 from gradsh.engine.op import OPS
 from gradsh.engine.promote import again, explained, general_call, rule_again
@@ -197,6 +197,7 @@ def names() -> dict[str, Any]:
         "scalar_result": scalar_result, "single_result": single_result,
         "shared": shared, "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "fit": fit, "fit_recorded": fit_recorded,
         "accumulate": accumulate, "accumulate_recorded": accumulate_recorded, "check_saved": check_saved,
+        "refuse_inference": refuse_inference,
         "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "rewrapped": rewrapped, "unpacked": unpacked,
         "gathered": gathered, "output_node": output_node, "Output": Output, "SEVERAL": SEVERAL, "scalars": scalars,
         "ndarray": _NotLoaded, "float32": _NotLoaded, "arrays": _Arrays(), "singles": None,

@@ -16,6 +16,7 @@ class State:
 
     grad: operations on tensors that require a gradient are recorded.
     inference: results are inference tensors, which cannot be saved for a backward pass.
+    inference_seen: it has been so once, so that there may be such tensors.
     default: the element type of floats given as Python numbers.
     keep: called with each recorded node, its output and the calling frame, or None; insight uses it.
     ledger: called with each tensor whose gradient was added to, what that was before, and the amount, or None.
@@ -25,11 +26,14 @@ class State:
     anomaly, check_nan: `detect_anomaly` is on; and with it, a nan that appears in a backward pass is an error.
     """
 
-    __slots__ = ("anomaly", "backward_depth", "check_nan", "cuda_as_cpu", "default", "grad", "inference", "keep", "ledger", "lists", "print_options")
+    __slots__ = (
+        "anomaly", "backward_depth", "check_nan", "cuda_as_cpu", "default", "grad", "inference", "inference_seen", "keep",
+        "ledger", "lists", "print_options",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.grad = True
-        self.inference = False
+        self.inference = self.inference_seen = False
         self.default: DType = float64
         self.keep: Callable[[Any, Any, Any], None] | None = None
         self.ledger: Callable[[Any, Any, Any], None] | None = None
@@ -65,8 +69,10 @@ class GradMode:
         state.grad, state.inference = self._before.pop()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        under_mode = _generator_under(self, function) if function.__code__.co_flags & GENERATOR else _under(self, function)
-        under_mode.__name__ = function.__name__
+        code = getattr(function, "__code__", None)
+        generates = code is not None and code.co_flags & GENERATOR
+        under_mode = (_generator_under if generates else _under)(self, function)
+        under_mode.__name__ = getattr(function, "__name__", "function")
         under_mode.__doc__ = function.__doc__
         return under_mode
 
@@ -166,6 +172,7 @@ class inference_mode(GradMode):  # noqa: N801
 
     def _set(self) -> None:
         state.grad, state.inference = self.mode, not self.mode
+        state.inference_seen = True
 
 
 class set_detect_anomaly:  # noqa: N801

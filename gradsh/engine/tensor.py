@@ -130,6 +130,12 @@ class Tensor:
         if not requires_grad:
             self.node = None
             return self
+        if self.extra is not None and self.extra.inference and not state.inference:
+            raise fault(
+                RuntimeError,
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.",
+                hint=".clone() makes an ordinary tensor",
+            )
         if self.dtype.category != FLOATING:
             raise fault(
                 RuntimeError,
