@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradsh.backend.shield import shield
 from gradsh.engine.alias import TYPE_NAMES, record_change, refusal
 from gradsh.engine.node import AccumulateGrad, Node, extra_of
 from gradsh.engine.op import OPS, Op
@@ -131,22 +132,22 @@ def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False) -
         found.__change__(lambda target, value: overwrite(target, value, what, spread=spread), tensor, out)
         return
     raw, node = tensor.raw, out.current_node() if state.grad else None
-    if is_array(raw):
-        if not spread and not raw.flags.c_contiguous and _repeats(raw):
-            raise fault(
-                RuntimeError,
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                "location. "
-                "Please clone() the tensor before performing the operation.",
-            )
-        raw[...] = out.raw
-    elif is_array(out.raw):
-        tensor.raw = canonical(out.raw[()])
-    else:
-        tensor.raw = out.raw
-    record_change(tensor, what)
-    if state.grad:
-        rebase(tensor, out, node)
+    if is_array(raw) and not spread and not raw.flags.c_contiguous and _repeats(raw):
+        raise fault(
+            RuntimeError,
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation.",
+        )
+    with shield:
+        if is_array(raw):
+            raw[...] = out.raw
+        elif is_array(out.raw):
+            tensor.raw = canonical(out.raw[()])
+        else:
+            tensor.raw = out.raw
+        record_change(tensor, what)
+        if state.grad:
+            rebase(tensor, out, node)
 
 
 def _repeats(raw: Any) -> bool:
