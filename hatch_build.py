@@ -21,7 +21,8 @@ class ParserTables(BuildHookInterface[Any]):
         root = Path(self.root)
         self.folder = tempfile.TemporaryDirectory(prefix="gradsh-build-")
         tables = Path(self.folder.name, "tables.bin")
-        environment = {**os.environ, "PYTHONPATH": self.root, "PYTHONDONTWRITEBYTECODE": "1"}
+        path = os.pathsep.join([self.root, *sys.path])  # where an isolated build has lark is known to this process only
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
         subprocess.run([sys.executable, "-m", "gradsh.lang.tables", str(tables)], cwd=root, env=environment, check=True)
         build_data["force_include"] |= {str(root / "grammar"): "gradsh/grammar", str(tables): "gradsh/lang/tables.bin"}
 
