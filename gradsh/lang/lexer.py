@@ -77,13 +77,12 @@ class _Run(CommandWords):
         kinds = self.lexer.kinds
         position = self.first_line()
         last = len(text)
-        while True:
+        # A negative position: there is an ERROR token, or the end.
+        while position >= 0:
             found = match(text, position)
             index = found.lastindex
             if index is None:
                 position = self.other(found.end())
-                if position < 0:
-                    return
                 continue
             start, end = found.span(index)
             kind = kinds[index]
@@ -94,8 +93,6 @@ class _Run(CommandWords):
                     word = fold(word)
                     if not word.isidentifier() or not found[index].isidentifier():
                         position = self.no_name(found[index], start)
-                        if position < 0:
-                            return
                         continue
                 push((kind, start, end, word))
                 if kind == "to" and self.command and not brackets:
@@ -106,8 +103,6 @@ class _Run(CommandWords):
                     push((word, start, end, word))
                 elif word in ")]}":
                     end = self.close(word, start, end)
-                    if end < 0:
-                        return
                 elif word == ":" or word == ":=":
                     end = self.colon(word, start, end)
                 elif self.command and not brackets:
@@ -118,13 +113,11 @@ class _Run(CommandWords):
                     push(("CARET_POWER" if word == "^" and self.caret_power else word, start, end, word))
             elif kind == "_NEWLINE":
                 if not brackets and not self.newline(start, end, last):
-                    return
+                    end = -1
             elif kind == "F_STRING_START":
                 push((kind, start, end, word))
                 quote = word.lstrip("fFrR")
                 end = self.f_string(end, quote, len(word) - len(quote) == 2, start, False)
-                if end < 0:
-                    return
             else:
                 push((kind, start, end, word))
             position = end

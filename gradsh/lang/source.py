@@ -27,7 +27,8 @@ class Source:
             text = text[1:]
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
-        self.name, self.id, self.given, self.library = name, number, text, False
+        self.name, self.id, self.given = name, number, text
+        self.library: str | None = None
         self.text = text
         # What it was parsed into.
         self.forms: tuple[Statement, ...] = ()
@@ -43,8 +44,8 @@ class Source:
             self.text, self.margins = without_prompts(text)
 
     @classmethod
-    def add(cls, name: str, text: str, *, library: bool = False) -> Source:
-        """Register a text; code compiled from it has its `filename`. `library`: it is gradsh's own, not the user's."""
+    def add(cls, name: str, text: str, *, library: str | None = None) -> Source:
+        """Register a text; code compiled from it has its `filename`. `library`: the module that it is, of gradsh's own."""
         source = cls(name, text, len(cls.registry) + 1)
         source.library = library
         cls.registry[source.filename] = source
@@ -58,7 +59,7 @@ class Source:
     @property
     def filename(self) -> str:
         """What its code objects have as `co_filename`: the engine knows the user's code by the `<` in front."""
-        return f"gradsh:{self.id}" if self.library else f"<gradsh:{self.id}>"
+        return f"gradsh:{self.library}" if self.library else f"<gradsh:{self.id}>"
 
     @property
     def starts(self) -> list[int]:

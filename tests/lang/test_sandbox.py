@@ -278,11 +278,11 @@ def test_functions_of_ours_keep_their_attributes_to_themselves() -> None:
     [
         "def f():\n    try:\n        stop()\n    finally:\n        return 1\nf()",
         "while True:\n    try:\n        stop()\n    finally:\n        break",
-        "for i in range(3):\n    try:\n        stop()\n    except Exception:\n        pass\n    finally:\n        if i: continue\n        continue",
+        "for i in 1, 2:\n    try:\n        stop()\n    except:\n        pass\n    finally:\n        if i: continue",
         "class A:\n    def __enter__(self): pass\n    def __exit__(self, *a): return True\nwith A(): stop()",
         "class A:\n    def __enter__(self): pass\ndef e(self, k, v, t): return True\nA.__exit__ = e\nwith A(): stop()",
-        "class A:\n    def __enter__(self): pass\n    def __exit__(self, k, v, t):\n        seen.append(k)\n        return True\nclass B(A): pass\n"
-        "seen = []\ntry:\n    with B(): stop()\nfinally:\n    assert seen == [None]",
+        "class A:\n    def __enter__(self): pass\n    def __exit__(self, k, v, t):\n        seen.append(k)\n"
+        "        return True\nclass B(A): pass\nseen = []\ntry:\n    with B(): stop()\nfinally:\n    assert seen == [None]",
     ],
 )  # fmt: skip
 def test_nothing_swallows_a_limit(text: str) -> None:

@@ -47,6 +47,8 @@ MESSAGES = [
     ('x = r"abc\n', "SyntaxError", "unterminated string literal (detected at line 1)", "1:5-7"),
     ("x = '''abc\n\n", "SyntaxError", "unterminated triple-quoted string literal (detected at line 1)", "1:5-8"),
     ("f'{a'\n", "SyntaxError", "unterminated string literal (detected at line 1)", "1:5-6"),
+    ("f'{a:5\n'\n", "SyntaxError", "unterminated f-string literal (detected at line 1)", "1:1-3"),
+    ("f'{a:5'\n", "SyntaxError", "f-string: expecting '}'", "1:3-4"),
     ("f'abc\n", "SyntaxError", "unterminated f-string literal (detected at line 1)", "1:1-3"),
     ("f'}'\n", "SyntaxError", "f-string: single '}' is not allowed", "1:3-4"),
     ("f'{a!x}'\n", "SyntaxError", "f-string: invalid conversion character 'x': expected 's', 'r', or 'a'", "1:3-8"),

@@ -132,7 +132,8 @@ class Delete(Statement):
     targets: Form
 
     def emit(self, out: Emitter) -> stmt:
-        places = self.targets.items if type(self.targets) is Tuple else (self.targets,)
+        listed = type(self.targets) is Tuple and self.targets.items
+        places = self.targets.items if listed else (self.targets,)
         return _ast.Delete([place.target(out, DELETE) for place in places], **out.at(self))
 
 
