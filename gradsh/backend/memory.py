@@ -13,8 +13,7 @@ SMALL = 1 << 28  # bytes that are always granted, without a look at the machine
 
 
 def check_room(shape: Sequence[int], itemsize: int) -> int:
-    """The number of elements of a shape, or PyTorch's error where they are negative, countless or too many to "
-    "hold."""
+    """The number of elements of a shape, or PyTorch's error where a length is negative or they are too many."""
     count = 1
     for length in shape:
         if length < 0:
@@ -28,9 +27,8 @@ def check_room(shape: Sequence[int], itemsize: int) -> int:
         if size > machine_memory():
             raise fault(
                 RuntimeError,
-                "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried "
-                "to "
-                f"allocate {size} bytes. Error code 12 (Cannot allocate memory)",
+                "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you "
+                f"tried to allocate {size} bytes. Error code 12 (Cannot allocate memory)",
                 notes=(f"this machine has {machine_memory() / 2**30:.1f} GiB, the tensor needs {size / 2**30:.1f}",),
             )
     return count

@@ -1,5 +1,4 @@
-"""Poisson-distributed counts, drawn as PyTorch draws them (`sample_poisson` in "
-"aten/src/ATen/native/Distributions.cpp)."""
+"""Poisson-distributed counts, as PyTorch draws them: `sample_poisson`, aten/src/ATen/native/Distributions.cpp."""
 
 from __future__ import annotations
 

@@ -113,8 +113,7 @@ def arrive(node: Node, extra: Extra, g: Any, create: bool) -> Any:
 
 
 def prepare(node: Node, extra: Extra, g: Any, create: bool) -> Any:
-    """What a node's hooks make of the gradient before it is passed on; refuses a saved output that has changed "
-    "since."""
+    """What a node's hooks make of the gradient to pass on; refuses a saved output that has changed since."""
     if extra.changed is not None:
         check_saved_out(node)
     if extra.pre:
@@ -149,8 +148,7 @@ class Relay(Node):
 
 
 def run_observed(node: Node, g: Any, create: bool, observe: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> None:
-    """Run a node and hand on what `observe` makes of the gradients that it gives its operands, None where it gives "
-    "none."""
+    """Run a node and hand on what `observe` makes of the gradients of its operands, None where it gives none."""
     p, q, more = node.p, node.q, node.more
     parents = list(node.parents())
     relays = [None if parent is None else Relay(tick(), parent) for parent in parents]
@@ -217,17 +215,18 @@ def assign_grad(tensor: Tensor, value: Any) -> None:
         if value.shape != tensor.shape:
             raise fault(
                 RuntimeError,
-                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(tensor.shape)}'. "
+                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
+                f"'{list(tensor.shape)}'. "
                 "Please ensure that the gradient and the tensor are the same size",
             )
         if value.dtype is not tensor.dtype:
             raise fault(
                 RuntimeError,
-                f"attempting to assign a gradient with dtype '{C_TYPES[value.dtype.name]}' to a tensor with grad_dtype "
-                f"'{TYPE_NAMES[tensor.dtype.name]}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
-                "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
-                "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that "
-                "assume they match.",
+                f"attempting to assign a gradient with dtype '{C_TYPES[value.dtype.name]}' to a tensor with "
+                f"grad_dtype '{TYPE_NAMES[tensor.dtype.name]}'. The gradient must match the tensor's grad_dtype "
+                "(defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific "
+                "dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor "
+                "and its gradient may break downstream systems that assume they match.",
                 hint=f".to({tensor.dtype!r})",
             )
     tensor.grad = value

@@ -139,10 +139,9 @@ def check_array_type(array: Any) -> None:
         raise fault(
             TypeError,
             "can't convert np.ndarray of type "
-            f"{'numpy.' if array.dtype.kind in 'OSUV' else ''}{array.dtype.type.__name__}. "
-            "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
-            "int8, "
-            "uint64, uint32, uint16, uint8, and bool.",
+            f"{'numpy.' if array.dtype.kind in 'OSUV' else ''}{array.dtype.type.__name__}. The only supported types "
+            "are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, "
+            "uint16, uint8, and bool.",
         )
 
 

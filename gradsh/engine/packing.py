@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gradsh.engine.function import FunctionNode
+from gradsh.engine.function_node import FunctionNode
 from gradsh.engine.node import Node, Released, extra_of
 from gradsh.engine.runtime import canonical
 from gradsh.engine.state import state

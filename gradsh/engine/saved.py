@@ -1,5 +1,4 @@
-"""What a node keeps for its backward pass, by PyTorch's names: `grad_fn._saved_self`, `_saved_result`, "
-"`_saved_dim`."""
+"""What a node keeps for its backward pass, by PyTorch's names: `_saved_self`, `_saved_result`, `_saved_dim`."""
 
 from __future__ import annotations
 
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
 
 
 def saved_value(node: Node, name: str) -> Any:
-    """A saved value: a tensor, a shape or a setting; AttributeError where the node's operation saves none of that "
-    "name."""
+    """A saved value: a tensor, a shape or a setting; AttributeError where nothing of that name is saved."""
     op = node.op
     field = None if op is None else saved_fields(op).get(name)
     if field is None:

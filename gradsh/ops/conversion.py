@@ -10,7 +10,7 @@ from gradsh.engine.device import check_device, device as device_type, no_cuda
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit
-from gradsh.ops.registry import function
+from gradsh.ops.registry import bind_operator, function
 from gradsh.ops.structure import to_dtype
 
 SHORT = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)"
@@ -136,4 +136,4 @@ def _as_array(self, dtype=None, copy=None):
     return array if dtype is None else array.astype(dtype, copy=False)
 
 
-setattr(Tensor, "__array__", _as_array)  # noqa: B010
+bind_operator("__array__", _as_array)

@@ -1,5 +1,4 @@
-"""Dropout: elements or whole channels set to zero at random, the rest scaled up "
-"(aten/src/ATen/native/Dropout.cpp)."""
+"""Dropout: elements or whole channels zero at random, the rest scaled up (aten/src/ATen/native/Dropout.cpp)."""
 
 from __future__ import annotations
 
@@ -120,10 +119,8 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
         raise fault(
             RuntimeError,
             f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that dropout1d exists to "
-            "provide "
-            "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch "
-            "dimension "
-            "(i.e. 2D or 3D inputs).",
+            "provide channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional "
+            "batch dimension (i.e. 2D or 3D inputs).",
         )
     return _of_channels("dropout1d", input, p, training, inplace, batched=3, unbatched=True)
 

@@ -79,8 +79,7 @@ def _grad(outputs, inputs, grad_outputs=None, create_graph=False, retain_graph=N
 
 
 def _check(values, strict, texts):
-    """In strict mode, refuse what does not depend on the inputs; `texts` are the errors for None and for no "
-    "gradient."""
+    """In strict mode, refuse what does not depend on the inputs; `texts`: for None, and for no gradient."""
     if strict:
         for index, value in enumerate(values):
             if value is None or not value.requires_grad:
@@ -91,8 +90,7 @@ NONE = "The output of the user-provided function is independent of input {i}. " 
 OUTPUTS = (
     "",
     "Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
-    "differentiable "
-    "manner from the input when running in strict mode.",
+    "differentiable manner from the input when running in strict mode.",
 )
 GRADIENTS = (
     NONE,
@@ -185,9 +183,8 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
         if vectorize and strict:
             raise fault(
                 RuntimeError,
-                "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
-                "Please "
-                "either set `strict=False` or `vectorize=False`.",
+                "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
+                "together. Please either set `strict=False` or `vectorize=False`.",
             )
         found = tuple(_rows(index, out, inputs, create_graph, strict) for index, out in enumerate(outputs))
     nested = tuple(_finished(row, create_graph, tupled) for row in found)

@@ -165,18 +165,15 @@ def _check_inputs(inputs):
 
             warn(
                 f"Input #{index} requires gradient and is not a double precision floating point or complex. This "
-                "check will "
-                "likely fail if all the inputs are not of double precision floating point or complex. ",
+                "check will likely fail if all the inputs are not of double precision floating point or complex. ",
                 stacklevel=4,
             )
         if any(step == 0 and length > 1 for step, length in zip(inputs[index].stride(), inputs[index].shape)):
             raise fault(
                 RuntimeError,
                 f"The {index}th input has a dimension with stride 0. gradcheck only supports inputs that are "
-                "non-overlapping to "
-                "be able to compute the numerical gradients correctly. You should call .contiguous on the input "
-                "before passing "
-                "it to gradcheck.",
+                "non-overlapping to be able to compute the numerical gradients correctly. You should call "
+                ".contiguous on the input before passing it to gradcheck.",
                 hint=".contiguous()",
             )
 
@@ -204,8 +201,7 @@ def _numerical(func, inputs, index, results, eps):
                     raise fault(
                         AssertionError,
                         f"Expected `func` to return outputs with the same {what} when inputs are perturbed on index "
-                        f"{place} by "
-                        f"{eps}, but got: {what}s {one} and {other}.",
+                        f"{place} by {eps}, but got: {what}s {one} and {other}.",
                     )
             if before.dtype.category == FLOATING:
                 matrix[row] = ((b - a) / (2 * eps)).reshape(-1)
@@ -239,8 +235,7 @@ class _Moved:
 
 
 def _analytical(inputs, out, tolerance, check_types):
-    """The Jacobian of one output by reverse mode, with respect to each input; computed twice, to see that it is the "
-    "same."""
+    """The Jacobian of one output by reverse mode, for each input; computed twice, to see that it is the same."""
     targets = [inputs[index] for index in _checked(inputs)]
     first, sizes_fit, types_fit = _by_rows(out, targets)
     second, _, _ = _by_rows(out, targets)
@@ -251,10 +246,9 @@ def _analytical(inputs, out, tolerance, check_types):
     if any((a.raw - b.raw).size and abs(a.raw - b.raw).max() > tolerance for a, b in zip(first, second)):
         raise fault(
             GradcheckError,
-            "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
-            "different "
-            "values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism was "
-            f"{tolerance}.",
+            "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+            "gives different values, although analytical gradient matches numerical gradient.The tolerance for "
+            f"nondeterminism was {tolerance}.",
         )
     return first
 

@@ -1,5 +1,4 @@
-"""Arguments that functions making tensors share: shapes, numbers, element type, place and layout; refused in "
-"PyTorch's words."""
+"""Arguments that functions making tensors share: shapes, numbers, element type, place and layout."""
 
 from __future__ import annotations
 
@@ -46,8 +45,7 @@ strided = layout("strided")
 
 
 def options(function, dtype, layout=None, device=None, default=None):
-    """The element type that was asked for, or the default one, after a check of where and how the tensor is to "
-    "lie."""
+    """The element type that was asked for, or the default one, after a check of place and layout."""
     if layout is not None and layout is not strided:
         raise Unfit("layout", "torch.layout", layout)
     if device is not None:

@@ -1,5 +1,4 @@
-"""Random tensors, number for number PyTorch's: rand, randn, randint, randperm, normal, bernoulli, multinomial, "
-"poisson."""
+"""Random tensors, number for number PyTorch's: rand, randn, randint, randperm, normal, bernoulli and their like."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Settings of the library: default types, how tensors are printed, and the switches of machines that are not "
-"there."""
+"""Settings of the library: default types, how tensors print, and the switches of machines that are not there."""
 
 from __future__ import annotations
 
