@@ -22,7 +22,21 @@ from gradsh.engine.node import Node
 Rule = Callable[..., Any]
 Kernel = Callable[..., Any]
 
-OPS: dict[str, Op] = {}
+
+class Registry(dict[str, "Op"]):
+    """Ops by name. `find` imports the file that declares one, where it is not imported yet."""
+
+    find: Callable[[str], None] | None = None
+
+    def __missing__(self, name: str) -> Op:
+        if self.find is not None:
+            self.find(name)
+        if name not in self:
+            raise KeyError(name)
+        return self[name]
+
+
+OPS = Registry()
 
 ELEMENTWISE, LINEAR, BILINEAR, GENERAL, CONSTANT = "elementwise", "linear", "bilinear", "general", "constant"
 PUBLIC = {"x": "input", "y": "other"}

@@ -6,7 +6,7 @@ from typing import Any
 
 from gradsh.backend.dtypes import DType
 from gradsh.engine.arrival import assign_grad
-from gradsh.engine.function import FunctionNode
+from gradsh.engine.function_node import FunctionNode
 from gradsh.engine.node import Node
 from gradsh.engine.returns import Returned
 from gradsh.engine.state import GradMode
@@ -20,9 +20,9 @@ INTERNAL = frozenset(("raw", "node", "extra", "current_node"))
 
 def register() -> None:
     """Tell the language of the engine's and the library's types."""
-    from gradsh.ops.registry import NAMESPACES, OPEN, READABLE
+    from gradsh.ops.registry import NAMESPACES, when_readable
 
-    names = {name for name in (*NAMESPACES["Tensor"], *members.public(Tensor)) if name not in INTERNAL}
+    names = {name for name in (*NAMESPACES["Tensor"].known(), *members.public(Tensor)) if name not in INTERNAL}
     members.allow(Tensor, names, settable=("data", "requires_grad"))
     members.WRITERS[Tensor] = _set_grad
     members.allow(Parameter, ())
@@ -32,10 +32,15 @@ def register() -> None:
     members.allow(Size, ("numel", "count", "index"))
     members.allow(DType, ("is_floating_point", "is_complex", "is_signed", "itemsize"))
     members.allow(GradMode, ())
-    for kind, (readable, settable) in READABLE.items():
-        members.allow(kind, readable, settable)
-    for kind in OPEN:
+    when_readable(_admit)
+
+
+def _admit(told: tuple[type, tuple[str, ...] | None, tuple[str, ...]]) -> None:
+    kind, names, settable = told
+    if names is None:
         members.policy(kind, _open_attribute, _set_open_attribute)
+    else:
+        members.allow(kind, names, settable)
 
 
 def _refuse(space: Namespace, name: str, value: Any) -> None:

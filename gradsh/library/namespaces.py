@@ -7,6 +7,7 @@ from typing import Any
 
 from gradsh.fault import fault
 from gradsh.library import sources
+from gradsh.ops.index import Lazy
 
 
 class Namespace:
@@ -37,7 +38,8 @@ class Namespace:
 
     def names(self) -> Iterator[str]:
         """Every name, loaded or not."""
-        yield from sorted({*self.values, *sources.names_in(self.label), *(path.rpartition(".")[2] for path in paths() if path.rpartition(".")[0] == self.label)})
+        known = self.values.known() if isinstance(self.values, Lazy) else self.values
+        yield from sorted({*known, *sources.names_in(self.label), *(path.rpartition(".")[2] for path in paths() if path.rpartition(".")[0] == self.label)})
 
     def __repr__(self) -> str:
         return f"<module '{self.label}'>"

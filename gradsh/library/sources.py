@@ -4,44 +4,62 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from gradsh.backend.shield import shield
+from gradsh.stored import key_of_files, key_of_text, stored
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+    from gradsh.lang import Source
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
-_DEFINED = re.compile(r"^(?:class|def) (\w+)|^(\w+) = ", re.M)
 
 # A module that offers the names of every file in a folder.
 PACKAGES = {"torch.nn": "torch.nn.modules", "torch.optim": "torch.optim", "torch.nn.utils": "torch.nn.utils"}
 
-_files: dict[str, str] = {}
-_index: dict[str, dict[str, str]] = {}
+NAME = "library"
+# Raised whenever what the compiler makes of a text changes.
+FORMAT = 1
+
 _loaded: dict[str, dict[str, Any]] = {}
 
 
-def _scan() -> None:
-    """Find the files and the names that each defines at its left margin."""
-    for folder, _, names in os.walk(_FOLDER):
-        for name in sorted(names):
-            if not name.endswith(".grad"):
-                continue
-            path = os.path.join(folder, name)
-            label = "torch." + os.path.relpath(path, _FOLDER)[:-5].replace(os.sep, ".")
-            _files[label] = path
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
-            defined = [first or second for first, second in _DEFINED.findall(text)]
-            _index.setdefault(label, {}).update(dict.fromkeys(defined, label))
-            package = label.rpartition(".")[0]
-            if package in PACKAGES.values():
-                _index.setdefault(package, {}).update(dict.fromkeys(defined, label))
+@cache
+def _index() -> dict[str, dict[str, str]]:
+    """Module -> name -> the module whose file defines it; a file's own module comes with every name of it."""
+    return stored(NAME, lambda: key_of_files(_paths()), make)  # type: ignore[no-any-return]
+
+
+def _paths() -> list[str]:
+    return [os.path.join(folder, name) for folder, _, names in sorted(os.walk(_FOLDER)) for name in sorted(names) if name.endswith(".grad")]
+
+
+def make() -> dict[str, dict[str, str]]:
+    """Find the names that each file defines at its left margin."""
+    pattern = re.compile(r"^(?:class|def) (\w+)|^(\w+) = ", re.M)
+    found: dict[str, dict[str, str]] = {}
+    for path in _paths():
+        label = "torch." + os.path.relpath(path, _FOLDER)[:-5].replace(os.sep, ".")
+        with open(path, encoding="utf-8") as file:
+            defined = [first or second for first, second in pattern.findall(file.read())]
+        found.setdefault(label, {}).update(dict.fromkeys(defined, label))
+        package = label.rpartition(".")[0]
+        if package in PACKAGES.values():
+            found.setdefault(package, {}).update(dict.fromkeys(defined, label))
+    return found
+
+
+def _path(label: str) -> str:
+    return os.path.join(_FOLDER, *label.split(".")[1:]) + ".grad"
 
 
 def modules() -> list[str]:
-    """The dotted path of every file."""
-    if not _files:
-        _scan()
-    return list(_files)
+    """The dotted path of every module that is written in the language."""
+    return list(_index())
 
 
 def is_package(path: str) -> bool:
@@ -50,21 +68,18 @@ def is_package(path: str) -> bool:
 
 def names_in(path: str) -> list[str]:
     """The public names that a module takes from `.grad` files."""
-    modules()
-    return [name for name in _index.get(PACKAGES.get(path, path), {}) if not name.startswith("_")]
+    return [name for name in _index().get(PACKAGES.get(path, path), {}) if not name.startswith("_")]
 
 
 def file_of(name: str, path: str) -> str | None:
     """The file that defines a name of a module."""
-    modules()
-    label = _index.get(PACKAGES.get(path, path), {}).get(name)
-    return None if label is None else _files[label]
+    label = _index().get(PACKAGES.get(path, path), {}).get(name)
+    return None if label is None else _path(label)
 
 
 def load(path: str, name: str) -> Any:
     """The value of a name of a module, running the file that defines it; None where there is none."""
-    modules()
-    label = _index.get(PACKAGES.get(path, path), {}).get(name)
+    label = _index().get(PACKAGES.get(path, path), {}).get(name)
     return None if label is None else run(label).get(name)
 
 
@@ -72,15 +87,23 @@ def run(label: str) -> dict[str, Any]:
     """The names of a file's module, after running it once."""
     found = _loaded.get(label)
     if found is None:
-        from gradsh.lang import Source, compile_program
+        from gradsh.lang import Source
         from gradsh.library.scope import outermost
 
-        with open(_files[label], encoding="utf-8") as file:
+        path = _path(label)
+        with open(path, encoding="utf-8") as file:
             text = file.read()
-        source = Source.add(_files[label], text, library=True)
-        program = compile_program(source, dialect="torch", echo=False)
-        outer = [name for name in program.free_names if name not in program.assigned]
+        source = Source.add(path, text, library=label)
+        code, outer = stored(f"{label}-{sys.implementation.cache_tag}", lambda: key_of_text(str(FORMAT), text), lambda: _compiled(source))
         with shield:  # half a file would be taken for the whole one from then on
             found = _loaded[label] = {"__builtins__": outermost("torch", outer), "__name__": label}
-            exec(program.code, found)
+            exec(code, found)
     return found
+
+
+def _compiled(source: Source) -> tuple[CodeType, tuple[str, ...]]:
+    """A file's code, and the names that it reads from the outermost scope."""
+    from gradsh.lang import compile_program
+
+    program = compile_program(source, dialect="torch", echo=False)
+    return program.code, tuple(name for name in program.free_names if name not in program.assigned)

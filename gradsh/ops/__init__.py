@@ -1,22 +1,11 @@
-"""Every operation, one declaration each, by family; importing this package binds them to Tensor and the namespaces."""
+"""Every operation, one declaration each, by family.
 
-from gradsh.ops import (
-    activation, affine, arithmetic, autograd, chains, choice, combination, comparison, contraction, conversion,
-    copying, counting, creation, diagonals, differences, distances, dropout, einsum, expanding, extrema,
-    functional, generator, gradcheck, graph, index_tensors, indexing, joining, legacy, masking, memory, norms,
-    ordering, picking, powers, products, quantiles, random, ranges, rearranging, rectifiers, reduction,
-    registry, restriding, scaling, scanning, scattering, selecting, settings, shape, slicing, softmax, special,
-    splitting, storage, structure, testing, transposing, types, unary, variance,
-)
+Importing this package loads no family: a name of a namespace, a method or an operator of Tensor, or an op that another
+asks for by name imports the file that declares it (see `index`).
+"""
 
-registry.add_ops()
+from gradsh.ops import loading, registry
 
-__all__ = [
-    "activation", "affine", "arithmetic", "autograd", "chains", "choice", "combination", "comparison",
-    "contraction", "conversion", "copying", "counting", "creation", "diagonals", "differences", "distances",
-    "dropout", "einsum", "expanding", "extrema", "functional", "generator", "gradcheck", "graph",
-    "index_tensors", "indexing", "joining", "legacy", "masking", "memory", "norms", "ordering", "picking",
-    "powers", "products", "quantiles", "random", "ranges", "rearranging", "rectifiers", "reduction", "registry",
-    "restriding", "scaling", "scanning", "scattering", "selecting", "settings", "shape", "slicing", "softmax",
-    "special", "splitting", "storage", "structure", "testing", "transposing", "types", "unary", "variance",
-]
+loading.bind()
+
+__all__ = ["registry"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gradsh.engine import backward as walking
-from gradsh.engine.function import Function, FunctionCtx, once_differentiable
+from gradsh.engine.function import Function, once_differentiable
+from gradsh.engine.function_node import FunctionCtx
 from gradsh.engine.packing import save_on_cpu, saved_tensors_hooks
-from gradsh.ops.registry import constant, function, open_to_programs, readable
+from gradsh.ops.registry import constant, function, readable
 
 function("grad", at=("autograd",), example="torch.autograd.grad(y.sum(), x)", python=True)(walking.grad)
 function("backward", at=("autograd",), example="torch.autograd.backward([y.sum(), z.sum()])", python=True)(
@@ -18,7 +19,7 @@ for _name, _value in (
 ):
     constant(_name, _value, at=("autograd", "autograd.function"))
 readable(Function, ("apply", "backward", "forward", "jvp", "setup_context", "vjp"))
-open_to_programs(FunctionCtx)
+readable(FunctionCtx, None)
 for _mode in (saved_tensors_hooks, save_on_cpu):
     constant(_mode.__name__, _mode, at=("autograd.graph",))
     readable(_mode, ())

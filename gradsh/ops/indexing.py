@@ -15,7 +15,7 @@ from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.copying import aliased, apart, fill_with, write
 from gradsh.ops.expanding import expanded, expanded_size
 from gradsh.ops.index_tensors import explained, indexed, indexed_by_all, put
-from gradsh.ops.registry import function
+from gradsh.ops.registry import bind_operator, function
 from gradsh.ops.shape import unsqueezed, viewed
 from gradsh.ops.slicing import selected, sliced
 from gradsh.ops.structure import to_dtype
@@ -301,8 +301,8 @@ def _misfit(tensor, value, indices, places, error):
     return explained(error, tensor, *indices, places=places) or error
 
 
-setattr(Tensor, "__getitem__", get_item)  # noqa: B010
-setattr(Tensor, "__setitem__", set_item)  # noqa: B010
+bind_operator("__getitem__", get_item)
+bind_operator("__setitem__", set_item)
 
 
 # ---- the same by name

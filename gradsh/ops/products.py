@@ -8,7 +8,7 @@ from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
 from gradsh.ops.product_faults import batch_fault, dot_fault, matrix_fault, stacked_fault, vector_fault
-from gradsh.ops.registry import function
+from gradsh.ops.registry import bind_operator, function
 from gradsh.ops.samples import Sample, reals
 from gradsh.ops.shape import reshape, reshaped
 from gradsh.ops.structure import sum_to_size
@@ -210,8 +210,8 @@ def _reflected_at(self, other):
     return matmul(operand(other), self) if state.lists and isinstance(other, list | tuple) else NotImplemented
 
 
-Tensor.__matmul__ = _at  # type: ignore[attr-defined]
-Tensor.__rmatmul__ = _reflected_at  # type: ignore[attr-defined]
+bind_operator("__matmul__", _at)
+bind_operator("__rmatmul__", _reflected_at)
 
 
 @function(

@@ -16,12 +16,18 @@ from typing import Any
 from gradsh.engine.op import OPS, Op
 from gradsh.engine.tensor import Tensor
 from gradsh.ops.calls import checked
+from gradsh.ops.index import Lazy, caller, file_of
 
 PLACES = (
     "torch", "Tensor", "F", "linalg", "special", "autograd", "autograd.functional", "autograd.function", "autograd.graph",
     "autograd.grad_mode", "autograd.gradcheck", "cuda", "backends", "random", "testing", "utils.hooks", "version",
 )  # fmt: skip
-NAMESPACES: dict[str, dict[str, Any]] = {place: {} for place in PLACES}
+NAMESPACES = {place: Lazy(place) for place in PLACES}
+
+
+ENTRIES = Lazy("entries")
+# Part of the index -> name -> the file that declares it: places, "entries", "operators" and "attributes" of Tensor.
+DECLARED: dict[str, dict[str, str]] = {part: {} for part in (*PLACES, "entries", "operators", "attributes")}
 
 
 class Entry:
@@ -33,7 +39,18 @@ class Entry:
         self.name, self.target, self.at, self.doc, self.example, self.op = name, target, at, doc, example, op
 
 
-ENTRIES: dict[str, Entry] = {}
+def enter(entry: Entry, file: str) -> None:
+    """Put an entry where help finds it."""
+    ENTRIES[entry.name] = entry
+    DECLARED["entries"][entry.name] = file
+
+
+def put(place: str, name: str, value: Any, file: str) -> None:
+    """Put a value where programs find it; what is put on "Tensor" is its attribute."""
+    NAMESPACES[place][name] = value
+    DECLARED[place][name] = file
+    if place == "Tensor":
+        setattr(Tensor, name, value)
 
 
 def function(
@@ -50,65 +67,64 @@ def function(
     overloads: PyTorch's signatures as its TypeErrors list them, where it has more than one.
     python: PyTorch's own is written in Python, so a call that does not fit it raises Python's error; None: so are F's.
     """
+    file = caller()
 
     def register(target: Callable[..., Any]) -> Callable[..., Any]:
         label = name or target.__name__
         target.__name__ = target.__qualname__ = label
-        add(Entry(label, target, at, (target.__doc__ or "").strip(), example, None), inplace, overloads, python)
+        enter(Entry(label, target, at, (target.__doc__ or "").strip(), example, None), file)
+        for one in at:
+            place, _, other = one.partition(":")
+            value = target
+            if not python and (python is False or place in ("torch", "Tensor", "linalg", "special")):
+                value = checked(target, label, method=place == "Tensor", overloads=overloads)
+            put(place, other or label, value, file)
+            if place == "Tensor" and inplace:
+                add_inplace(other or label, target, file)
         return target
 
     return register
 
 
-def add(entry: Entry, inplace: bool = False, overloads: tuple[str, ...] = (), python: bool | None = None) -> None:
-    """Put a function where it is found."""
-    ENTRIES[entry.name] = entry
-    for place in entry.at:
-        space, _, name = place.partition(":")
-        name = name or entry.name
-        target = entry.target
-        if not python and (python is False or space in ("torch", "Tensor", "linalg", "special")):
-            target = checked(target, entry.name, method=space == "Tensor", overloads=overloads)
-        NAMESPACES[space][name] = target
-        if space == "Tensor":
-            setattr(Tensor, name, target)
-            if inplace:
-                add_inplace(name, entry.target)
-
-
 def constant(name: str, value: Any, at: tuple[str, ...] = ("torch",)) -> None:
     """Put a value that is no function (a type, a number, an element type) where it is found."""
+    file = caller()
     for place in at:
         NAMESPACES[place][name] = value
+        DECLARED[place][name] = file
 
 
-READABLE: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+Readable = tuple[type, tuple[str, ...] | None, tuple[str, ...]]
+_readable: list[Readable] = []
+_listeners: list[Callable[[Readable], None]] = []
 
 
-def readable(kind: type, names: tuple[str, ...], settable: tuple[str, ...] = ()) -> None:
-    """Tell the language which attributes of a type's values a program may read, and which it may set."""
-    READABLE[kind] = names, settable
+def readable(kind: type, names: tuple[str, ...] | None, settable: tuple[str, ...] = ()) -> None:
+    """Tell the language which attributes of a type's values a program may read (None: any), and which it may set."""
+    _readable.append((kind, names, settable))
+    for listener in _listeners:
+        listener(_readable[-1])
 
 
-OPEN: list[type] = []
-
-
-def open_to_programs(kind: type) -> None:
-    """Tell the language that a program may read and set attributes of any name on a type's values."""
-    OPEN.append(kind)
+def when_readable(listener: Callable[[Readable], None]) -> None:
+    """Hear of what is told to `readable`, also of what was told before."""
+    _listeners.append(listener)
+    for told in _readable:
+        listener(told)
 
 
 def attribute(reader: Callable[[Any], Any], writer: Callable[[Any, Any], None] | None = None) -> property:
     """Register an attribute of Tensor that is computed when it is read, and assigned to where there is a writer."""
-    name = reader.__name__
+    name, file = reader.__name__, caller()
     found = property(reader, writer, doc=reader.__doc__)
-    ENTRIES.setdefault(name, Entry(name, reader, ("Tensor",), (reader.__doc__ or "").strip(), None, None))
-    NAMESPACES["Tensor"][name] = found
-    setattr(Tensor, name, found)
+    if name not in ENTRIES:
+        enter(Entry(name, reader, ("Tensor",), (reader.__doc__ or "").strip(), None, None), file)
+    put("Tensor", name, found, file)
+    DECLARED["attributes"][name] = file
     return found
 
 
-def add_inplace(name: str, target: Callable[..., Any]) -> None:
+def add_inplace(name: str, target: Callable[..., Any], file: str) -> None:
     """The in-place method `name_` of a function whose result takes the tensor's place, and the function of that name."""
     label = f"{name}_"
 
@@ -118,10 +134,9 @@ def add_inplace(name: str, target: Callable[..., Any]) -> None:
         return inplace(target, self, *args, what=label, **settings)
 
     changed.__name__ = label
-    setattr(Tensor, label, changed)
-    NAMESPACES["Tensor"][label] = changed
+    put("Tensor", label, changed, file)
     if name in INPLACE_FUNCTIONS:
-        NAMESPACES["torch"][label] = changed
+        put("torch", label, changed, file)
 
 
 def add_op(op: Op) -> None:
@@ -132,29 +147,35 @@ def add_op(op: Op) -> None:
         return op.call(*args, **settings)
 
     first.__name__ = op.name
-    ENTRIES[op.name] = Entry(op.name, first, op.at, op.doc, op.example, op)
-    for place in op.at:
-        space, _, name = place.partition(":")
+    file = file_of(op.module)
+    enter(Entry(op.name, first, op.at, op.doc, op.example, op), file)
+    for one in op.at:
+        place, _, name = one.partition(":")
         name = name or op.name
-        NAMESPACES[space][name] = first
-        if space == "Tensor":
-            setattr(Tensor, name, first)
+        put(place, name, first, file)
+        op.spaces.append((NAMESPACES[place], name))
+        if place == "Tensor":
             op.places.append((Tensor, name))
             if op.inplace:
-                add_inplace(name, op)
-    op.spaces = [(NAMESPACES[place.partition(":")[0]], place.partition(":")[2] or op.name) for place in op.at]
+                add_inplace(name, op, file)
 
 
 def add_ops() -> None:
     """Register every op that is declared and not yet registered."""
-    for op in OPS.values():
-        if op.at and op.name not in ENTRIES:
+    for op in list(OPS.values()):
+        if op.at and not dict.__contains__(ENTRIES, op.name):
             add_op(op)
+
+
+def declared() -> dict[str, dict[str, str]]:
+    """What is declared where, for the index."""
+    return {**DECLARED, "ops": {name: file_of(op.module) for name, op in OPS.items()}}
 
 
 def bind_operator(dunder: str, function: Callable[..., Any]) -> None:
     """Bind one of Python's operators of Tensor to a function of one's own."""
     setattr(Tensor, dunder, function)
+    DECLARED["operators"][dunder] = caller()
 
 
 def add_operator(dunder: str, op: Op, *, number: Op | None = None, reflected: bool = False, inplace: bool = False) -> None:
@@ -188,6 +209,7 @@ def add_operator(dunder: str, op: Op, *, number: Op | None = None, reflected: bo
     symbol = SYMBOLS.get(dunder, dunder)
     first.__name__ = dunder
     setattr(Tensor, dunder, first)
+    DECLARED["operators"][dunder] = caller()
 
 
 def _by_number(tensors: Callable[..., Any], number: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-import gradsh.ops  # noqa: F401  (declares every op)
 from gradsh.backend.dtypes import float32
 from gradsh.engine.backward import grad
 from gradsh.engine.create import tensor
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
+from gradsh.ops.index import load_all
 from gradsh.ops.registry import NAMESPACES
+
+load_all()
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

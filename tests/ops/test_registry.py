@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gradsh.ops  # noqa: F401  (declares every op)
+from gradsh.ops import index
 from gradsh.backend import arrays
 from gradsh.engine.backward import grad
 from gradsh.engine.create import tensor
@@ -16,7 +16,15 @@ from gradsh.engine.op import CONSTANT, ELEMENTWISE, OPS, Op
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.ops.samples import Domain, Sample
 
+index.load_all()
+
 SHAPES: list[tuple[tuple[int, ...], ...]] = [((2, 3), (2, 3), (2, 3)), ((2, 3), (3,), ()), ((1, 3), (2, 1), (3,)), ((), (), ())]
+
+
+def test_index_is_what_is_declared() -> None:
+    from gradsh.ops import registry
+
+    assert index.index() == registry.declared()
 
 
 def samples(op: Op) -> list[Sample]:
