@@ -11,7 +11,7 @@ from gradsh.engine.tensor import Parameter, Size, Tensor, new, wrap
 from gradsh.fault import fault
 from gradsh.ops.creation import filled
 from gradsh.ops.options import sizes, whole
-from gradsh.ops.registry import NAMESPACES, constant, function
+from gradsh.ops.registry import NAMESPACES, bind_operator, constant, function
 
 
 def constructed(data, dtype, any_type=False):
@@ -66,7 +66,7 @@ def _new_tensor(cls, *data, device=None):
     return constructed(data, state.default, any_type=True)
 
 
-setattr(Tensor, "__new__", _new_tensor)  # noqa: B010  (mypy takes no other)
+bind_operator("__new__", _new_tensor)
 
 
 @function("new", at=("Tensor",))

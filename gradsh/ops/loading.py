@@ -38,9 +38,9 @@ def _member(self: Tensor, name: str) -> Any:
 
 
 def _operator(dunder: str, file: str) -> Any:
-    def first(*operands: Any) -> Any:
+    def first(*operands: Any, **settings: Any) -> Any:
         load(file)
-        return getattr(Tensor, dunder)(*operands)
+        return getattr(Tensor, dunder)(*operands, **settings)
 
     first.__name__ = dunder
     return first
