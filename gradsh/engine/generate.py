@@ -116,7 +116,7 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
         space["Plain"] = op.node_class(False)
         return space[op.name]  # type: ignore[no-any-return]
     if op.kind == CONSTANT or op.variadic or op.outputs or op.many or (op.kind == ELEMENTWISE and len(op.operands) > 2) or (
-        op.optional and (op.kind == ELEMENTWISE or REQUIRED in op.settings.values())
+        op.optional and (op.kind == ELEMENTWISE or op.at and REQUIRED in op.settings.values())
     ):
         write(fallback)
         return _compile(write.text(), op.name, names)[op.name]  # type: ignore[no-any-return]
