@@ -56,11 +56,19 @@ def locate(error: BaseException) -> Located:
 
 
 def _narrowed(span: Span | None) -> Span | None:
-    """The values of a `for` that cannot be gone through, where Python blames the statement."""
-    from gradsh.lang.forms.compound import For
+    """The part that is meant where Python blames the whole: what a `for` goes through, what a condition tests."""
+    from gradsh.lang.forms.compound import Elif, For, If, While
+    from gradsh.lang.forms.operators import Ternary
+    from gradsh.lang.forms.simple import Assert
 
     form = None if span is None else form_at(span)
-    return span.source.span(form.values.start, form.values.end) if span is not None and isinstance(form, For) else span
+    if isinstance(form, For):
+        form = form.values
+    elif isinstance(form, If | Elif | While | Ternary | Assert):
+        form = form.test
+    else:
+        return span
+    return None if span is None else span.source.span(form.start, form.end)
 
 
 def place_of(code: CodeType, instruction: int) -> Span | None:
@@ -138,21 +146,30 @@ def walk(forms: tuple[Any, ...]) -> Iterator[Form]:
 
 def form_at(span: Span) -> Form | None:
     """The outermost expression, or else the statement, with exactly this span."""
-    source = span.source
-    start, end = source.offset(span.line, span.column - 1), source.offset(span.end_line, span.end_column - 1)
-    statement: Form | None = None
-    waiting: list[Any] = [source.forms]
+    around = forms_around(span)
+    return around[-1] if around and _offsets(span) == (around[-1].start, around[-1].end) else None
+
+
+def forms_around(span: Span) -> list[Form]:
+    """The forms that hold a span, from the outermost in, up to the first expression with exactly that span."""
+    start, end = _offsets(span)
+    around: list[Form] = []
+    waiting: list[Any] = [span.source.forms]
     while waiting:
         item = waiting.pop()
         if isinstance(item, Form):
             if item.start > start or item.end < end:
                 continue
-            if item.start == start and item.end == end:
-                if not isinstance(item, Statement):
-                    return item
-                statement = item
+            around.append(item)
+            if item.start == start and item.end == end and not isinstance(item, Statement):
+                break
         waiting += [part for part in item if isinstance(part, tuple)]
-    return statement
+    return around
+
+
+def _offsets(span: Span) -> tuple[int, int]:
+    source = span.source
+    return source.offset(span.line, span.column - 1), source.offset(span.end_line, span.end_column - 1)
 
 
 def operand_labels(

@@ -169,7 +169,9 @@ def report_of(error: BaseException, context: Any = None) -> Report:
         describe = getattr(context, "describe", None)
         if describe is not None:
             labels = operand_labels(located, describe, getattr(context, "read", None))
-    help = details.hint if details is not None else None
+    help = None if located.span is None else _advice(_text(error), located.span)
+    if help is None and details is not None:
+        help = details.hint
     notes = list(details.notes) if details is not None else []
     for text, code, instruction in details.sites if details is not None else ():
         place = None if code is None else place_of(code, instruction)
@@ -238,6 +240,12 @@ def _cause(error: BaseException) -> list[str]:
     where = "" if span is None else f" at {span.line}:{span.column}"
     message = _text(cause)
     return [f"{what} {_type_name(cause)}{': ' + message if message else ''}{where}"]
+
+
+def _advice(message: str, span: Span) -> str | None:
+    from gradsh.lang.advice import truth_advice
+
+    return truth_advice(message, span)
 
 
 def _nearest(error: BaseException, located: Located, context: Any) -> str | None:

@@ -45,7 +45,7 @@ class Source:
 
     @classmethod
     def add(cls, name: str, text: str, *, library: str | None = None) -> Source:
-        """Register a text; code compiled from it has its `filename`. `library`: the module that it is, of gradsh's own."""
+        """Register a text; code compiled from it has its `filename`. `library`: the module of ours that it is."""
         source = cls(name, text, len(cls.registry) + 1)
         source.library = library
         cls.registry[source.filename] = source

@@ -1,4 +1,4 @@
-"""The parser's tables: built from grammar/gradsh.lark by Lark, stored (see `gradsh.stored`), read in about a millisecond."""
+"""The parser's tables: built from grammar/gradsh.lark by Lark, stored, and read in about a millisecond."""
 
 from __future__ import annotations
 
@@ -70,9 +70,12 @@ def _sources() -> tuple[str, str]:
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     inside = os.path.join(package, "grammar")
     folder = inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), "grammar")
-    with open(os.path.join(folder, "gradsh.lark"), encoding="utf-8") as grammar:
-        with open(os.path.join(folder, "mistakes.toml"), encoding="utf-8") as mistakes:
-            return grammar.read(), mistakes.read()
+    return _text(os.path.join(folder, "gradsh.lark")), _text(os.path.join(folder, "mistakes.toml"))
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def build(grammar: str, mistakes: str) -> Tables:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gradsh.fault import fault
-from gradsh.lang import Source, builtin_names, compile_program, runtime_names
+from gradsh.lang import Source, builtin_names, compile_program, members, runtime_names
 from gradsh.lang.excerpt import Mark, cell_width, excerpt
 from gradsh.lang.locate import is_internal, locate
 from gradsh.lang.report import Report, report_of
@@ -304,7 +304,7 @@ def test_places_of_operations_become_notes() -> None:
 
 def test_a_fault_in_the_library_shows_the_users_call() -> None:
     library = compile_program(
-        Source.add("linear.grad", "def layer(x):\n    return x + 'a'\n", library=True), dialect="torch", echo=False
+        Source.add("linear.grad", "def layer(x):\n    return x + 'a'\n", library="nn"), dialect="torch", echo=False
     )
     scope: dict[str, Any] = {"__builtins__": {**builtin_names(), **runtime_names()}}
     exec(library.code, scope)
@@ -360,6 +360,42 @@ def test_an_exception_whose_text_fails() -> None:
     assert "its message cannot be made" in plain(
         "class B(Exception):\n    def __str__(self): return 1 / 0\nraise B()\n"
     )
+
+
+class Many:
+    """Stands for a tensor of several numbers."""
+
+    def __bool__(self) -> bool:
+        raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+
+    def __lt__(self, other: object) -> Many:
+        return self
+
+    __gt__ = __lt__
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "hint"),
+    [
+        ("x = 0 < t < 0.5", "1:5", "(0 < t) & (t < 0.5)"),
+        ("if 1 < t.x < 2 < t: pass", "1:4", "(1 < t.x) & (t.x < 2) & (2 < t)"),
+        ("if t > 1 and t < 2: pass", "1:4", "(t > 1) & (t < 2)"),
+        ("x = 1 + (t or 3)", "1:10", "t | 3"),
+        ("x = not t", "1:5", "~t"),
+        ("while not t < 5: pass", "1:11", "~(t < 5)"),
+        ("if t: pass", "1:4", "t.all()"),
+        ("if 0: pass\nelif t: pass", "2:6", "t.all()"),
+        ("while t < 3: pass", "1:7", "(t < 3).all()"),
+        ("x = 1 if t > 0 else 2", "1:10", "torch.where(t > 0, 1, 2)"),
+        ("assert t", "1:8", "t.all()"),
+    ],
+)
+def test_the_truth_of_many_values(text: str, place: str, hint: str) -> None:
+    many = Many()
+    many.x = many  # type: ignore[attr-defined]
+    members.allow(Many, ("x",))
+    report = report_of(failure(text, given={"t": many}))
+    assert (f"{report.line}:{report.column}", report.help) == (place, hint)
 
 
 def test_warnings_have_the_same_form() -> None:

@@ -282,7 +282,7 @@ def test_functions_of_ours_keep_their_attributes_to_themselves() -> None:
         "class A:\n    def __enter__(self): pass\n    def __exit__(self, *a): return True\nwith A(): stop()",
         "class A:\n    def __enter__(self): pass\ndef e(self, k, v, t): return True\nA.__exit__ = e\nwith A(): stop()",
         "class A:\n    def __enter__(self): pass\n    def __exit__(self, k, v, t):\n        seen.append(k)\n"
-        "        return True\nclass B(A): pass\nseen = []\ntry:\n    with B(): stop()\nfinally:\n    assert seen == [None]",
+        "        return True\nclass B(A): pass\nseen = []\ntry:\n    with B(): stop()\nfinally: assert seen == [None]",
     ],
 )  # fmt: skip
 def test_nothing_swallows_a_limit(text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import marshal
 import os
 import re
 import subprocess
@@ -16,6 +15,7 @@ import pytest
 from lang.test_against_python import SNIPPETS
 from support.running import ROOT
 
+from gradsh import stored
 from gradsh.lang import tables
 from gradsh.lang.build import build_tables
 from gradsh.lang.forms import FORMS
@@ -123,7 +123,7 @@ def _seconds(call: Any) -> float:
 
 def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(tables, "SHIPPED", str(tmp_path / "none"))
+    monkeypatch.setattr(stored, "SHIPPED", str(tmp_path / "none"))
     made: list[int] = []
     real = tables.build
 
@@ -136,25 +136,16 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (file,) = (tmp_path / "cache" / "gradsh").iterdir()
     tables.load()
     assert made == [1]
-    for damage in (b"", b"no marshal", marshal.dumps((0, "", {})), marshal.dumps(5), file.read_bytes()[:1000]):
+    for damage in (b"", b"no marshal", file.read_bytes()[:1000]):
         file.write_bytes(damage)
         tables.load()
-    assert len(made) == 6
+    assert len(made) == 4
     tables.load()
-    assert len(made) == 6
-    assert len(list((tmp_path / "cache" / "gradsh").iterdir())) == 1
-
-
-def test_another_grammar_gets_its_own_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(tables, "SHIPPED", str(tmp_path / "shipped"))
-    key = tables._key((GRAMMAR, MISTAKES))
-    assert key != tables._key((GRAMMAR + " ", MISTAKES)) != tables._key((GRAMMAR, MISTAKES + " "))
-    (tmp_path / "shipped").write_bytes(tables._stored(key, tables.load()))
-    assert tables._read(str(tmp_path / "shipped"), key) is not None
-    assert tables._read(str(tmp_path / "shipped"), tables._key((GRAMMAR + " ", MISTAKES))) is None
-    # Where no grammar is at hand, what was shipped is taken as it is.
-    assert tables._read(str(tmp_path / "shipped"), "") is not None
+    assert len(made) == 4
+    monkeypatch.setattr(tables, "_sources", lambda: (GRAMMAR + " ", MISTAKES))
+    tables.load()
+    assert len(made) == 5
+    assert len(list((tmp_path / "cache" / "gradsh").iterdir())) == 2
 
 
 def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
@@ -163,19 +154,6 @@ def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
         code = f"{COMPILE}; print(program.assigned)"
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
         assert (done.stdout, done.stderr) == ("{'x'}\n", "")
-
-
-def test_the_file_of_a_wheel(tmp_path: Path) -> None:
-    output = tmp_path / "tables.bin"
-    subprocess.run([sys.executable, "-m", "gradsh.lang.tables", str(output)], check=True, cwd=ROOT)
-    assert tables._read(str(output), tables._key((GRAMMAR, MISTAKES))) is not None
-    failed = subprocess.run(
-        [sys.executable, "-m", "gradsh.lang.tables", str(tmp_path / "none" / "x")],
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-    )
-    assert failed.returncode
 
 
 def test_no_run_but_the_building_one_imports_lark() -> None:

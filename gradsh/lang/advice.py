@@ -1,0 +1,57 @@
+"""What to write instead of an expression that asks for the truth of many values at once."""
+
+from __future__ import annotations
+
+from gradsh.lang.forms.access import Attribute, Call, Subscript
+from gradsh.lang.forms.operators import And, Binary, Comparison, Not, Or, Ternary
+from gradsh.lang.forms.values import Constant, Name, Number
+from gradsh.lang.locate import forms_around
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradsh.lang.form import Form
+    from gradsh.lang.source import Source, Span
+
+# PyTorch's message, and numpy's.
+_AMBIGUOUS = (
+    "Boolean value of Tensor with more than one value is ambiguous",
+    "The truth value of an array with more than",
+)
+_SIMPLE = (Name, Number, Constant, Attribute, Call, Subscript)
+
+
+def truth_advice(message: str, span: Span) -> str | None:
+    """For the error that says so, the same condition element by element, or as one truth."""
+    if not message.startswith(_AMBIGUOUS):
+        return None
+    source = span.source
+    around = forms_around(span)
+    tested = around[-1] if around else None
+    if isinstance(tested, Comparison) and len(tested.parts) > 3:
+        return _pairs(tested, source)
+    for form in reversed(around):
+        if isinstance(form, And | Or):
+            return (" & " if isinstance(form, And) else " | ").join(_operand(part, source) for part in form.operands)
+        if isinstance(form, Not):
+            return f"~{_operand(form.operand, source)}"
+        if isinstance(form, Ternary) and form.test is tested:
+            texts = [source.text[part.start : part.end] for part in (form.test, form.value, form.otherwise)]
+            return f"torch.where({', '.join(texts)})"
+        if form is not tested and not isinstance(form, Comparison):
+            break
+    return f"{_operand(tested, source)}.all()" if isinstance(tested, (*_SIMPLE, Comparison, Binary)) else None
+
+
+def _pairs(form: Comparison, source: Source) -> str:
+    """`a < b < c` as `(a < b) & (b < c)`."""
+    parts = form.parts
+    found = []
+    for k in range(0, len(parts) - 2, 2):
+        left, right = (source.text[part.start : part.end] for part in (parts[k], parts[k + 2]))
+        found.append(f"({left} {' '.join(parts[k + 1])} {right})")
+    return " & ".join(found)
+
+
+def _operand(form: Form, source: Source) -> str:
+    text = source.text[form.start : form.end]
+    return text if isinstance(form, _SIMPLE) else f"({text})"
