@@ -98,7 +98,9 @@ def _row_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def sums_at(count: int, places: Any, values: Any) -> Any:
     """`count` zeros to which values are added at their places, those that fall together one after the other."""
-    if values.dtype.kind == "f" and values.size:
+    if not values.size:
+        return np.zeros(count, values.dtype)
+    if values.dtype.kind == "f":
         sums = np.bincount(places.ravel(), values.ravel(), count)
         return sums if values.dtype.char == "d" else sums.astype(values.dtype)
     out = np.zeros(count, values.dtype)
@@ -127,7 +129,7 @@ def index_sums(values: Any, size: tuple[int, ...], indices: tuple[Any, ...], pla
         return out
     if len(indices) == 1 and not places[0]:
         rows = indices[0].ravel()
-        return row_sums(size[0], np.where(rows < 0, rows + size[0], rows), values.reshape(-1, *size[1:]))
+        return row_sums(size[0], np.where(rows < 0, rows + size[0], rows), values.reshape(rows.size, *size[1:]))
     count = prod(size)
     return sums_at(count, np.arange(count).reshape(size)[key], values).reshape(size)
 
@@ -162,6 +164,8 @@ def lanes(index: Any, axis: int) -> tuple[Any, ...]:
 
 def lane_sums(values: Any, size: tuple[int, ...], index: Any, axis: int) -> Any:
     """Zeros of a size to which values are added at places along an axis."""
+    if not index.size:
+        return np.zeros(size, values.dtype)
     places = np.zeros(index.shape, np.int64)
     for key, step in zip(lanes(index, axis), _row_strides(size), strict=True):
         places += key * step

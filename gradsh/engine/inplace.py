@@ -158,7 +158,7 @@ def _repeats(raw: Any) -> bool:
 def special(*tensors: Tensor) -> Any:
     """The first of the tensors that is no plain one and sees to its in-place changes itself (`forward.Dual`)."""
     for tensor in tensors:
-        if tensor.__class__ is not Tensor and hasattr(tensor, "__change__"):
+        if tensor.__class__ is not Tensor and hasattr(tensor.__class__, "__change__"):
             return tensor
     return None
 

@@ -120,4 +120,9 @@ def summed_to(self, *sizes_given, size=None):
     tail = have[len(have) - len(wanted) :]
     if len(wanted) > len(have) or any(a not in (1, b) for a, b in zip(wanted, tail)):
         raise fault(RuntimeError, f"size {{{list(wanted)}}} is not expandable to size {{{list(have)}}}.")
-    return self if wanted == have else sum_to_size(self, size=wanted)
+    if not wanted:
+        return self.sum() if have else self
+    new = len(have) - len(wanted)
+    dims = [*range(new), *(k + new for k, length in enumerate(wanted) if length == 1 != tail[k])]
+    found = self.sum(dims, keepdim=True) if dims else self
+    return found.view(wanted) if new else found

@@ -35,6 +35,8 @@ def explained(error, x, *indices, places, **settings):
             lists += [[int(raw.sum())]] * raw.ndim
             continue
         length = shape[place]
+        if raw.size and not length:
+            return fault(IndexError, "index is out of bounds for dimension with size 0")
         for number in raw.ravel().tolist():
             if not -length <= number < length:
                 return fault(IndexError, f"index {number} is out of bounds for dimension {place} with size {length}")
@@ -54,6 +56,7 @@ def explained(error, x, *indices, places, **settings):
 )
 def indexed(xp, x, y, *, dim):
     """The parts that one index tensor names: places along a dimension, or those where a mask holds."""
+    x = xp.asarray(x)
     return xp.asarray(x[(slice(None),) * dim + (y,)] if dim else x[y], order="C")
 
 
@@ -69,7 +72,7 @@ def indexed(xp, x, y, *, dim):
 )
 def indexed_by_all(xp, x, *indices, places):
     """The parts that several index tensors name, each beginning at its dimension."""
-    return xp.asarray(x[xp.key_of(indices, places)], order="C")
+    return xp.asarray(xp.asarray(x)[xp.key_of(indices, places)], order="C")
 
 
 @linear(

@@ -125,7 +125,7 @@ def _chained(tensor, index):
         elif kind is slice:
             length = tensor.raw.shape[dim]
             start, end, step = _bounds(item, length)
-            if start or end != length or step != 1:
+            if not _is_whole(item, length):
                 tensor = sliced(tensor, dim=dim, start=start, end=end, step=step)
             dim += 1
             given_dim += 1
@@ -146,7 +146,15 @@ def _chained(tensor, index):
             taken = item.ndim if item.dtype is boolean else 1
             dim += taken
             given_dim += taken
+    if places and places[-1] >= tensor.ndim:
+        raise fault(IndexError, f"too many indices for tensor of dimension {ndim} (got {places[-1] + 1})")
     return tensor, indices, tuple(places)
+
+
+def _is_whole(item, length):
+    """Whether a slice among several indices makes no view: it is written as one of the whole dimension."""
+    start, stop, step = item.start, item.stop, item.step
+    return (start is None or start == 0) and (stop is None or stop >= length) and (step is None or step == 1)
 
 
 def _is_tuple(index):
@@ -315,6 +323,8 @@ def index_list(input, indices):
     for place, index in enumerate(indices):
         if not isinstance(index, Tensor):
             raise fault(TypeError, f"expected Tensor as element {place} in argument 0, but got {type(index).__name__}")
+    if len(indices) > input.ndim:
+        raise fault(IndexError, f"too many indices for tensor of dimension {input.ndim} (got {len(indices)})")
     return _chained(input, tuple(index if index.ndim else viewed(index, size=(1,)) for index in indices))
 
 

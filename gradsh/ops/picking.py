@@ -17,6 +17,8 @@ PLACES = Made(lambda rng: rng.integers(0, 4, (2, 3)))
 def take_along(xp, x, y, *, axis):
     """The numbers of x at places y along an axis, each in its own lane of the other dimensions."""
     x, y = xp.asarray(x), xp.asarray(y)
+    if not y.size:
+        return xp.zeros(y.shape, x.dtype)
     return x[xp.lanes(y, axis)] if x.ndim else xp.broadcast_to(x, y.shape).copy()
 
 
@@ -28,4 +30,4 @@ def take_along(xp, x, y, *, axis):
 )
 def put_along(xp, x, y, *, size, axis):
     """Zeros of a shape to which the numbers of x are added at places y along an axis."""
-    return xp.lane_sums(x, size, xp.asarray(y), axis) if size else xp.sum(x)
+    return xp.lane_sums(xp.asarray(x), size, xp.asarray(y), axis) if size else xp.sum(x)

@@ -25,6 +25,11 @@ OFTEN = Made(lambda rng: rng.integers(0, 2, (2, 3)))
 # ---- the ops
 
 
+def _lanes(xp, places, dim):
+    """numpy's key for an index tensor; what has no dimensions is a vector of one number."""
+    return xp.lanes(xp.atleast_1d(places), dim)
+
+
 @linear(
     x=lambda g, y, dim: marked(g, y, dim=dim, value=0.0),
     z=lambda g, y, dim: take_along(g, y, axis=dim),
@@ -34,9 +39,9 @@ OFTEN = Made(lambda rng: rng.integers(0, 2, (2, 3)))
 )
 def scattered(xp, x, y, z, *, dim):
     """A copy with numbers put at places along a dimension."""
-    out = xp.array(x, order="C")
-    out[xp.lanes(y, dim)] = z
-    return out
+    out = xp.array(x, order="C", ndmin=1)
+    out[_lanes(xp, y, dim)] = z
+    return out if xp.ndim(x) else out.reshape(())
 
 
 @general(
@@ -48,9 +53,9 @@ def scattered(xp, x, y, z, *, dim):
 )
 def marked(xp, x, y, *, dim, value):
     """A copy with one number put at places along a dimension."""
-    out = xp.array(x, order="C")
-    out[xp.lanes(y, dim)] = value
-    return out
+    out = xp.array(x, order="C", ndmin=1)
+    out[_lanes(xp, y, dim)] = value
+    return out if xp.ndim(x) else out.reshape(())
 
 
 @linear(
@@ -62,7 +67,8 @@ def marked(xp, x, y, *, dim, value):
 )
 def scatter_added(xp, x, y, z, *, dim):
     """A copy with numbers added at places along a dimension."""
-    return xp.asarray(x + xp.lane_sums(z, x.shape, y, dim), order="C")
+    sums = xp.lane_sums(xp.asarray(z), x.shape, y, dim) if xp.ndim(x) else xp.sum(z)
+    return xp.asarray(x + sums, order="C")
 
 
 def _reduce_rules(g, x, y, z, out, dim, reduce, include_self):
@@ -115,7 +121,8 @@ def _product_rules(g, x, y, z, out, dim, include_self):
 )
 def scatter_reduced(xp, x, y, z, *, dim, reduce, include_self):
     """A copy with numbers summed, multiplied, averaged or compared into places along a dimension."""
-    return xp.lane_reduction(x, y, z, dim, reduce, include_self)
+    found = xp.lane_reduction(xp.atleast_1d(x), xp.atleast_1d(y), xp.atleast_1d(z), dim, reduce, include_self)
+    return found if xp.ndim(x) else found.reshape(())
 
 
 # ---- the functions
@@ -171,18 +178,7 @@ def check_bounds(index, dim, length, kind=RuntimeError):
 def gather(input, dim, index, *, sparse_grad=False):
     """The numbers at places along a dimension, one for each place of the index tensor."""
     input = operand(input)
-    dim = _checked("gather", input, dim, index)
-    if not index.numel():
-        return reshape(part(reshape(input, (-1,)), 0, 0, 0), tuple(index.shape))
-    return take_along(input, index, axis=dim)
-
-
-def _as_vectors(apply, input, index, source):
-    """An operation on numbers without dimensions, done on vectors of one."""
-    if input.ndim:
-        return apply(input, index, source)
-    source = reshape(source, (-1,)) if isinstance(source, Tensor) else source
-    return reshape(apply(reshape(input, (1,)), reshape(index, (-1,)), source), ())
+    return take_along(input, index, axis=_checked("gather", input, dim, index))
 
 
 def _fitted(input, index, source):
@@ -218,9 +214,8 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
         reduce = "sum" if reduce == "add" else "prod"
         return scatter_reduced(input, index, whole, dim=dim, reduce=reduce, include_self=True)
     if number:
-        number = held(source, input.dtype, names=C_NAMES)
-        return _as_vectors(lambda x, y, z: marked(x, y, dim=dim, value=number), input, index, None)
-    return _as_vectors(lambda x, y, z: scattered(x, y, z, dim=dim), input, index, _fitted(input, index, source))
+        return marked(input, index, dim=dim, value=held(source, input.dtype, names=C_NAMES))
+    return scattered(input, index, _fitted(input, index, source), dim=dim)
 
 
 @function(inplace=True, example="zeros(3).scatter_add(0, tensor([0, 2, 0]), ones(3))")
@@ -228,7 +223,7 @@ def scatter_add(input, dim, index, src):
     """A copy with numbers added at places along a dimension."""
     input, src = operand(input), operand(src, "src")
     dim = _checked("scatter", input, dim, index, src)
-    return _as_vectors(lambda x, y, z: scatter_added(x, y, z, dim=dim), input, index, _fitted(input, index, src))
+    return scatter_added(input, index, _fitted(input, index, src), dim=dim)
 
 
 REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
@@ -242,11 +237,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     if reduce not in REDUCTIONS:
         raise fault(RuntimeError, f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     src = _fitted(input, index, src)
-
-    def reduced(x, y, z):
-        return scatter_reduced(x, y, z, dim=dim, reduce=reduce, include_self=bool(include_self))
-
-    return _as_vectors(reduced, input, index, src)
+    return scatter_reduced(input, index, src, dim=dim, reduce=reduce, include_self=bool(include_self))
 
 
 @function(example="take_along_dim(tensor([[3.0, 1.0], [2.0, 4.0]]), tensor([[1], [0]]), dim=1)")

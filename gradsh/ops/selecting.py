@@ -34,7 +34,7 @@ def at(dim, key):
 )
 def chosen_slices(xp, x, y, *, dim):
     """The slices at places of a dimension."""
-    return xp.asarray(x[at(dim, y)], order="C")
+    return xp.asarray(x[at(dim, y)], order="C") if xp.ndim(x) else x
 
 
 @linear(
@@ -45,7 +45,7 @@ def chosen_slices(xp, x, y, *, dim):
 )
 def slice_sums(xp, x, y, *, size, dim):
     """Zeros to which slices are added at places of a dimension."""
-    return xp.index_sums(x, size, (y,), (dim,))
+    return xp.index_sums(x, size, (y,), (dim,)) if size else xp.sum(x)
 
 
 @linear(
@@ -60,7 +60,8 @@ def slice_sums(xp, x, y, *, size, dim):
 )
 def with_slices_added(xp, x, y, z, *, dim, alpha):
     """A copy with slices added at places of a dimension."""
-    return x + xp.index_sums(z * alpha if alpha != 1 else z, x.shape, (y,), (dim,))
+    z = z * alpha if alpha != 1 else z
+    return x + (xp.index_sums(z, x.shape, (y,), (dim,)) if xp.ndim(x) else z)
 
 
 @linear(
@@ -72,9 +73,9 @@ def with_slices_added(xp, x, y, z, *, dim, alpha):
 )
 def with_slices(xp, x, y, z, *, dim):
     """A copy with the slices at places of a dimension replaced."""
-    out = xp.array(x, order="K")
+    out = xp.array(x, order="K", ndmin=1)
     out[at(dim, y)] = z
-    return out
+    return out if xp.ndim(x) else out.reshape(())
 
 
 @linear(
@@ -86,9 +87,9 @@ def with_slices(xp, x, y, z, *, dim):
 )
 def with_slices_filled(xp, x, y, z, *, dim):
     """A copy with one number throughout the slices at places of a dimension."""
-    out = xp.array(x, order="K")
+    out = xp.array(x, order="K", ndmin=1)
     out[at(dim, y)] = z
-    return out
+    return out if xp.ndim(x) else out.reshape(())
 
 
 @general(
@@ -99,9 +100,9 @@ def with_slices_filled(xp, x, y, z, *, dim):
 )
 def with_slices_marked(xp, x, y, *, dim, value):
     """As `with_slices_filled`, for Python's number."""
-    out = xp.array(x, order="K")
+    out = xp.array(x, order="K", ndmin=1)
     out[at(dim, y)] = value
-    return out
+    return out if xp.ndim(x) else out.reshape(())
 
 
 @linear(
@@ -166,12 +167,10 @@ def index_select(input, dim, index):
     dim, index = _vector("select", input, dim, index)
     if index.ndim > 1:
         raise fault(IndexError, "index_select(): Index is supposed to be a vector")
-    if not input.ndim:
-        if index.numel() != 1:
-            count = index.numel()
-            raise fault(RuntimeError, f"index_select(): Index to scalar can have only 1 value, got {count} value(s)")
-        return reshape(index_select(reshape(input, (1,)), 0, index), ())
-    length, raw = input.shape[dim], index.raw
+    if not input.ndim and index.numel() != 1:
+        count = index.numel()
+        raise fault(RuntimeError, f"index_select(): Index to scalar can have only 1 value, got {count} value(s)")
+    length, raw = input.shape[dim] if input.ndim else 1, index.raw
     if raw.size and not (raw.min() >= 0 and raw.max() < length):
         if not dim:
             raise fault(IndexError, "index out of range in self", notes=(f"the dimension has length {length}",))
@@ -206,15 +205,14 @@ def index_add(input, dim, index, source, *, alpha=1):
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(input.shape)} source.shape = {list(source.shape)}",
         )
-    if not input.ndim:
-        return reshape(index_add(reshape(input, (1,)), 0, vector, reshape(source, (1,)), alpha=alpha), ())
-    if source.shape[dim] != vector.numel():
+    count = source.shape[dim] if source.ndim else 1
+    if count != vector.numel():
         raise fault(
             RuntimeError,
             f"index_add_(): Number of indices ({vector.numel()}) should be equal to source.size(dim): "
-            f"({source.shape[dim]}), for dim: {dim}",
+            f"({count}), for dim: {dim}",
         )
-    check_bounds(vector, dim, input.shape[dim])
+    check_bounds(vector, dim, input.shape[dim] if input.ndim else 1)
     return with_slices_added(input, vector, source, dim=dim, alpha=alpha)
 
 
@@ -232,9 +230,7 @@ def index_copy(input, dim, index, source):
             f"index_copy_(): self and source expected to have the same dtype, but got (self) {have} and (source) "
             f"{want}",
         )
-    if not input.ndim:
-        return reshape(index_copy(reshape(input, (1,)), 0, index, reshape(source, (1,))), ())
-    if source.ndim and source.ndim != input.ndim:
+    if source.ndim and source.ndim != (input.ndim or 1):
         raise fault(
             IndexError,
             "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
@@ -253,7 +249,7 @@ def index_copy(input, dim, index, source):
             IndexError,
             f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) ({count})",
         )
-    raw, length = index.raw, input.shape[dim]
+    raw, length = index.raw, input.shape[dim] if input.ndim else 1
     if raw.size and not (raw.min() >= 0 and raw.max() < length):
         wrong = next(place for place in raw.tolist() if not 0 <= place < length)
         raise fault(IndexError, f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {length}")
@@ -279,9 +275,7 @@ def index_fill(input, dim, index, value):
     dim, index = _vector("fill", input, dim, index, IndexError, "index_{}_(): Expected dtype int64 for index.")
     if index.ndim > 1:
         raise fault(RuntimeError, "Index has to be a vector/scalar")
-    if not input.ndim:
-        return reshape(index_fill(reshape(input, (1,)), 0, index, value), ())
-    length = input.shape[dim]
+    length = input.shape[dim] if input.ndim else 1
     for place in index.tolist():
         if not -length <= place < length:
             raise fault(IndexError, f"index {place} is out of bounds for dimension {dim} with size {length}")
@@ -294,9 +288,9 @@ def index_fill(input, dim, index, value):
     return with_slices_marked(input, index, dim=dim, value=held(value, input.dtype, names=C_NAMES))
 
 
-def _check_flat(index, count, message):
-    if index.dtype is not int64:
-        raise fault(RuntimeError, message.format(TYPE_NAMES[index.dtype.name]))
+def _check_flat(index, count, empty):
+    if index.numel() and not count:
+        raise fault(IndexError, empty)
     for place in index.raw.ravel().tolist():
         if not -count <= place < count:
             message = f"out of range: tried to access index {place} on a tensor of {count} elements."
@@ -309,7 +303,9 @@ def take(input, index):
     input = operand(input)
     if not isinstance(index, Tensor):
         raise Unfit("index", "Tensor", index)
-    _check_flat(index, input.numel(), "take(): Expected a long tensor for index, but got {}")
+    if index.dtype is not int64:
+        raise fault(RuntimeError, f"take(): Expected a long tensor for index, but got {TYPE_NAMES[index.dtype.name]}")
+    _check_flat(index, input.numel(), "take(): tried to take from an empty tensor")
     return taken(input, index)
 
 
@@ -334,7 +330,7 @@ def put(self, index, source, accumulate=False):
             "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
             f"{source.numel()}, index.numel() = {index.numel()}",
         )
-    _check_flat(index, self.numel(), "")
+    _check_flat(index, self.numel(), "put_(): Tried to put elements into an empty tensor")
     source = source if source.shape == index.shape else reshape(source, tuple(index.shape))
     return put_flat(self, index, source, add=bool(accumulate))
 

@@ -217,6 +217,8 @@ def unflatten(input, dim, sizes):
     if not isinstance(sizes, list | tuple):
         raise Unfit("sizes", "tuple of ints", sizes)
     dim, length = axis_of(dim, input.ndim), tuple(integer(one, "sizes") for one in sizes)
+    if not input.ndim:
+        raise fault(IndexError, "Dimension specified as 0 but tensor has no dimensions")
     if not length:
         raise fault(RuntimeError, "unflatten: sizes must be non-empty")
     if length.count(-1) > 1:

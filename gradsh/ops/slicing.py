@@ -195,6 +195,8 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     """A copy with the part at a range of a dimension replaced."""
     input, src = operand(input), operand(src, "src")
     dim = axis_of(dim, input.ndim)
+    if not input.ndim:
+        raise fault(IndexError, "slice() cannot be applied to a 0-dim tensor.")
     if integer(step, "step") < 1:
         raise fault(RuntimeError, "slice step must be positive")
     start, end, step = slice(start, end, step).indices(input.shape[dim])
@@ -215,6 +217,9 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
 )
 def windows(xp, x, *, dim, size, step):
     """Windows of a size along a dimension, each `step` places after the other, in a new last dimension."""
+    x = xp.asarray(x)
+    if not x.ndim:
+        return x.reshape(1)[:size]
     found = xp.lib.stride_tricks.sliding_window_view(x, size, dim, writeable=True)
     return found[(slice(None),) * dim + (slice(None, None, step),)]
 
@@ -227,6 +232,8 @@ def windows(xp, x, *, dim, size, step):
 )
 def window_sum(xp, x, *, size, dim, length, step):
     """Zeros to which the windows are added at their places."""
+    if not size:
+        return xp.sum(x)
     out = xp.zeros(size, x.dtype)
     count = x.shape[dim]
     for place in range(length):
@@ -245,8 +252,4 @@ def unfold(self, dimension, size, step):
         raise fault(RuntimeError, f"size is {size} but must be >= 0")
     if step <= 0:
         raise fault(RuntimeError, f"step is {step} but must be > 0")
-    if not self.ndim:
-        from gradsh.ops.shape import reshape
-
-        return part(reshape(self, (1,)), 0, 0, size)
     return windows(self, dim=dim, size=size, step=step)

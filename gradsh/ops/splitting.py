@@ -251,5 +251,5 @@ def unbind(input, dim=0):
     """The slices along a dimension, without it."""
     input = operand(input)
     if not input.ndim:
-        raise fault(IndexError, f"Dimension specified as {dim} but tensor has no dimensions")
+        raise fault(IndexError, "Dimension specified as 0 but tensor has no dimensions")
     return tuple(slices(input, dim=axis_of(dim, input.ndim)))

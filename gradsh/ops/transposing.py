@@ -159,7 +159,7 @@ def _matrices(self, name):
             f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.",
             hint="x[:, None] for a column, x[None] for a row",
         )
-    return swapped(self, dim0=-2, dim1=-1) if self.ndim else aliased(self)
+    return swapped(self, dim0=-2, dim1=-1) if self.ndim else self
 
 
 @attribute
