@@ -94,14 +94,23 @@ class Emitter:
         return Call(Name(name, LOAD, **at), [*arguments], [], **at)
 
     def name(self, name: str, form: Form) -> str:
-        """A name that a program reads, refused where it is closed."""
+        """A variable's name, refused where it is closed."""
         return check_name(name, form, self) if name.startswith("__") else name
 
+    def read(self, name: str, form: Form) -> None:
+        """Take note of a name that a program reads."""
+        self.reads.setdefault(self.name(name, form), (form.start, form.end))
+
     def bind(self, name: str, form: Form) -> str:
-        """A name that a program binds, likewise."""
+        """A name that a program binds."""
         if not self.definitions and not self.comprehensions:
             self.assigned.add(name)
-        return check_name(name, form, self) if name.startswith("__") else name
+        return self.name(name, form)
+
+    def bind_global(self, name: str, form: Form) -> str:
+        """A name that a function binds at module level."""
+        self.assigned.add(name)
+        return self.name(name, form)
 
     def private(self, name: str) -> str:
         """An attribute's name as Python stores it: `__x` belongs to the class around it."""
@@ -109,11 +118,6 @@ class Emitter:
             owner = self.class_name.lstrip("_")
             return f"_{owner}{name}" if owner else name
         return name
-
-    def bind_global(self, name: str, form: Form) -> str:
-        """A name that a function binds at module level."""
-        self.assigned.add(name)
-        return self.name(name, form)
 
     def block(self, statements: Sequence[Statement]) -> list[stmt]:
         """The statements of a block; every statement of a program passes here."""

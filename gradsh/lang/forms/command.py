@@ -8,7 +8,7 @@ from gradsh.fault import CommandError, details_of, fault
 from gradsh.lang.commands import Argument, CommandCall
 from gradsh.lang.emitter import LOAD
 from gradsh.lang.form import Form, Statement
-from gradsh.lang.forms.strings import Strings, decoded
+from gradsh.lang.forms.strings import decoded
 from gradsh.lang.forms.values import Name
 
 TYPE_CHECKING = False
@@ -122,6 +122,3 @@ class Command(Statement):
             if details.span is None:
                 details.span = call.span
             raise
-
-
-__all__ = ["Command", "Operands", "Option", "Path", "PathClause", "Strings", "WordClause"]

@@ -6,7 +6,7 @@ import _ast
 
 from gradsh.lang.emitter import LOAD, STORE, Shown
 from gradsh.lang.form import Form, Statement, emitted
-from gradsh.lang.forms.access import Attribute, Slice, Subscript
+from gradsh.lang.forms.access import Attribute, Subscript
 from gradsh.lang.forms.displays import List, Tuple
 from gradsh.lang.forms.operators import BINARY, GUARDED
 from gradsh.lang.forms.strings import Strings
@@ -81,6 +81,8 @@ class Augmented(Statement):
         if kind is not Name and kind is not Attribute and kind is not Subscript:
             raise out.error(place, f"'{place.described()}' is an illegal expression for augmented assignment")
         helper = "caret" if operator == "^" and out.shell else GUARDED.get(operator)
+        if kind is Name:
+            out.read(place.name, place)
         if helper is None:
             return _ast.AugAssign(place.target(out, STORE), BINARY[operator], self.value.emit(out), **at)
         if kind is Name:
@@ -203,6 +205,3 @@ class YieldedFrom(Form):
 
     def emit(self, out: Emitter) -> expr:
         return _ast.YieldFrom(self.value.emit(out), **out.at(self))
-
-
-__all__ = ["Slice"]

@@ -25,11 +25,9 @@ class Name(Form):
     name: str
 
     def emit(self, out: Emitter) -> expr:
-        name = self.name
-        if name not in out.reads:
-            out.name(name, self)
-            out.reads[name] = (self.start, self.end)
-        return NameNode(name, LOAD, **out.at(self))
+        if self.name not in out.reads:
+            out.read(self.name, self)
+        return NameNode(self.name, LOAD, **out.at(self))
 
     def target(self, out: Emitter, context: expr_context) -> expr:
         """The name where it is bound or deleted."""
