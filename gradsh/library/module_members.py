@@ -21,7 +21,7 @@ def assign_hint(name: str, value: Any) -> str | None:
     """What to write where a tensor is assigned in the place of a parameter."""
     if not isinstance(value, Tensor):
         return None
-    return f"nn.Parameter(…) around it, or self.{name}.data = … to change what it holds"
+    return f"nn.Parameter(…) around it, or .{name}.data = … to change what it holds"
 
 
 class Members:
