@@ -134,6 +134,8 @@ class Completer:
         arguments = after[1:]
         if at.open_bracket() is not None:
             return [] if at.literal else self._expression(at)
+        if "settings" in command.completes:
+            return self._settings([str(token[3]) for token in arguments], at.word)
         last = arguments[-1][0] if arguments else ""
         clause = next((token[0] for token in reversed(arguments) if token[0] in WORDS), "")
         kinds = ["names"] if clause else command.completes.split()
@@ -143,8 +145,6 @@ class Completer:
             return []
         if last == ".":
             return self._members(at)
-        if "settings" in kinds:
-            return self._settings([str(token[3]) for token in arguments], at.word)
         if last == "=":
             return _offered(["True", "False"], at.word, _nothing)
         if last in _OPERAND_ENDS:

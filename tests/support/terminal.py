@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,15 +22,25 @@ class Terminal:
     """A pseudo-terminal with gradsh in it, and the screen that a person would see."""
 
     def __init__(
-        self, *arguments: str, columns: int = 80, rows: int = 40, folder: Path | None = None, **env: str
+        self,
+        *arguments: str,
+        columns: int = 80,
+        rows: int = 40,
+        folder: Path | None = None,
+        shell: str = "",
+        env: dict[str, str],
     ) -> None:
+        """Start gradsh, or a line of `shell` in which gradsh is the command."""
         program, *before = command()
+        if shell:
+            line = f'gradsh() {{ {shlex.join([program, *before])} "$@"; }}; {shell}'
+            program, before = "bash", ["-c", line]
         self.screen = pyte.Screen(columns or 80, rows)
         self.stream = pyte.ByteStream(self.screen)
         self.child = pexpect.spawn(
             program,
             [*before, *arguments],
-            env=environment(**{"TERM": "xterm-256color", **env}),
+            env=environment(TERM="xterm-256color") | env,
             cwd=folder,
             dimensions=(rows, columns),
             timeout=20,
@@ -59,7 +69,7 @@ class Terminal:
             assert time.monotonic() < end, f"not within {seconds} s; the screen:\n{self.text()}"
             self.read(0.05)
 
-    def settle(self, seconds: float = 0.15) -> None:
+    def settle(self, seconds: float = 0.1) -> None:
         """Wait until the program has been silent for a while."""
         size = -1
         while size != len(self.raw):
@@ -73,9 +83,14 @@ class Terminal:
     def text(self) -> str:
         return "\n".join(line.rstrip() for line in self.screen.display).rstrip()
 
+    def at_prompt(self, *prompts: str) -> bool:
+        """Whether the cursor is in the last line, behind nothing but a prompt (and an indentation)."""
+        lines = self.lines()
+        return lines[-1] in prompts and self.screen.cursor.y == len(lines) - 1 and self.screen.cursor.x >= 4
+
     def prompt(self, seconds: float = 10) -> None:
-        """Wait for an empty prompt in the last line, with the cursor behind it."""
-        self.until(lambda: self.lines()[-1] == ">>>" and self.screen.cursor.x == 4, seconds)
+        """Wait for an empty prompt."""
+        self.until(lambda: self.at_prompt(">>>"), seconds)
 
     def press(self, *keys: str) -> None:
         """Press keys, one after the other, and wait for what they do."""
@@ -84,12 +99,13 @@ class Terminal:
             self.settle()
 
     def enter(self, *lines: str) -> None:
-        """Type lines as a person does: each is complete before the next begins."""
+        """Type lines as a person does: each when the prompt for it is there."""
         for line in lines:
             self.child.send(line)
-            self.settle(0.05)
+            self.settle(0.03)
+            before = len(self.raw)
             self.child.send("\r")
-            self.settle(0.05)
+            self.until(lambda before=before: len(self.raw) > before and self.at_prompt(">>>", "..."))  # type: ignore[misc]
 
     def answer(self, *lines: str, seconds: float = 10) -> list[str]:
         """Enter lines at an empty prompt; the lines that are on the screen from there up to the next empty prompt."""
@@ -99,6 +115,13 @@ class Terminal:
         self.enter(*lines)
         self.prompt(seconds)
         return self.lines()[:-1]
+
+    def answer_plainly(self, *lines: str) -> list[str]:
+        """The same at a prompt that knows no Ctrl-L."""
+        before = len(self.lines()) - 1
+        self.enter(*lines)
+        self.prompt()
+        return self.lines()[before:-1]
 
     def paste(self, text: str) -> None:
         """Paste as terminals do, in brackets, and with carriage returns."""
@@ -123,16 +146,6 @@ class Terminal:
         self.child.close(force=True)
 
 
-def without_escapes(data: bytes) -> bool:
-    return b"\x1b" not in data
-
-
 def home(folder: Path) -> dict[str, str]:
-    """The variables that make a folder the user's home, and keep the parser's tables where they are."""
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    return {
-        "HOME": str(folder),
-        "XDG_CONFIG_HOME": "",
-        "XDG_STATE_HOME": "",
-        **({"XDG_CACHE_HOME": cache} if cache else {}),
-    }
+    """The variables that make a folder the user's home; the parser's tables stay where they are."""
+    return {"HOME": str(folder), "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": ""}
