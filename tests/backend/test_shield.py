@@ -26,7 +26,7 @@ def test_an_interrupt_waits_for_the_end_of_a_shielded_stretch() -> None:
 def test_a_stretch_that_hangs_is_ended_by_asking_again(monkeypatch: pytest.MonkeyPatch) -> None:
     own, now = Shield(), [10.0]
     monkeypatch.setattr(module, "monotonic", lambda: now[0])
-    with pytest.raises(KeyboardInterrupt, match="^$"), own:
+    with pytest.raises(KeyboardInterrupt), own:
         own.interrupt()
         own.interrupt()  # impatience is not enough
         now[0] += module.PATIENCE + 0.1
@@ -35,6 +35,16 @@ def test_a_stretch_that_hangs_is_ended_by_asking_again(monkeypatch: pytest.Monke
     assert own.depth == 0
     with own:
         pass
+
+
+RUDE = """
+class Rude(SGD):
+    def _update(self, param, grad, group):
+        interrupt()
+        super()._update(param, grad, group)
+
+opt = Rude([x, y], lr=1.0)
+"""
 
 
 @pytest.fixture
@@ -59,11 +69,8 @@ def test_gradients_of_the_leaves_arrive_together(session: Session) -> None:
 
 
 def test_a_step_of_an_optimiser_changes_every_parameter(session: Session) -> None:
-    session.run("x, y = param(2.0), param(3.0)\n(x * y).backward()\nopt = SGD([x, y], lr=1.0)")
-    session.run(
-        "class Rude(SGD):\n    def _update(self, param, grad, group):\n        interrupt()\n        super()._update(param, grad, group)"
-    )
-    session.run("opt = Rude([x, y], lr=1.0)")
+    session.run("x, y = param(2.0), param(3.0)\n(x * y).backward()")
+    session.run(RUDE)
     with pytest.raises(KeyboardInterrupt):
         session.run("opt.step()")
     assert (session["x"].item(), session["y"].item()) == (-1.0, 1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gradsh.engine import backward as passes
 from gradsh.engine.node import AccumulateGrad
@@ -143,11 +143,7 @@ def _accumulated(value: Value, tensor: Tensor) -> Tensor:
     else:
         message = f"{text} has no gradient yet: no backward pass has reached it"
         hint = f":backward z for a z that was computed from {text}; :grad {text} of z needs none"
-    return _raise(fault(RuntimeError, message, span=value.span, notes=notes, sites=sites, hint=hint))
-
-
-def _raise(error: BaseException) -> Any:
-    raise error
+    raise fault(RuntimeError, message, span=value.span, notes=notes, sites=sites, hint=hint)
 
 
 def _unconnected(index: int, value: Value, tensor: Tensor, of: Value, z: Tensor) -> BaseException:
