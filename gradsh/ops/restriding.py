@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from gradsh.engine.alias import record_change, version_of
 from gradsh.engine.inplace import attach_view, is_view, writable
 from gradsh.engine.runtime import shared
@@ -9,6 +11,24 @@ from gradsh.engine.tensor import wrap
 from gradsh.ops.registry import function
 from gradsh.ops.shape import squeeze, unsqueeze
 from gradsh.ops.transposing import swapaxes, swapdims, t, transpose
+
+
+# PyTorch's derivatives of these are other overloads, which the names of the nodes tell.
+_RENAMED = {
+    "TBackward0": "TBackward1",
+    "TransposeBackward0": "TransposeBackward1",
+    "SqueezeBackward0": "SqueezeBackward3",
+    "SqueezeBackward1": "SqueezeBackward4",
+    "SqueezeBackward2": "SqueezeBackward5",
+    "UnsqueezeBackward0": "UnsqueezeBackward1",
+}
+
+
+@cache
+def _renamed(kind):
+    """A class of nodes under the name that PyTorch gives those of the in-place method."""
+    name = _RENAMED.get(kind.__name__, kind.__name__)
+    return type(name, (kind,), {"__slots__": (), "__module__": kind.__module__})
 
 
 def _in_place(view):
@@ -26,6 +46,8 @@ def _in_place(view):
             base = self.extra.base
             attach_view(self, base, base.current_node())
         elif tracked:
+            if found.node is not None and found.node is not self.node:
+                found.node.__class__ = _renamed(type(found.node))
             self.node = found.node
         return self
 
