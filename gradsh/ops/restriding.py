@@ -12,7 +12,6 @@ from gradsh.ops.registry import function
 from gradsh.ops.shape import squeeze, unsqueeze
 from gradsh.ops.transposing import swapaxes, swapdims, t, transpose
 
-
 # PyTorch's derivatives of these are other overloads, which the names of the nodes tell.
 _RENAMED = {
     "TBackward0": "TBackward1",
