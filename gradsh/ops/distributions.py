@@ -1,0 +1,109 @@
+"""Random numbers with parameters that tensors hold: bernoulli, poisson, multinomial, normal."""
+
+from __future__ import annotations
+
+from gradsh.engine.create import leaf
+from gradsh.engine.promote import common_shape
+from gradsh.engine.runtime import canonical
+from gradsh.engine.tensor import Tensor
+from gradsh.fault import fault
+from gradsh.ops.calls import operand
+from gradsh.ops.drawing import DRAWN, array_of, normal_of_both
+from gradsh.ops.generator import stream_of
+from gradsh.ops.options import fits_none, integer, number
+from gradsh.ops.out import deliver
+from gradsh.ops.random import PLAIN, made
+from gradsh.ops.registry import function
+
+
+@function(example="bernoulli(tensor([0.1, 0.9]))")
+def bernoulli(input, p=None, *, generator=None, out=None):
+    """Ones with the probabilities that a tensor holds, or of its shape with probability p."""
+    input, stream = operand(input), stream_of(generator)
+    chances = array_of(input) if p is None else number(p, "p")
+    values = stream.bernoulli(tuple(input.shape), input.dtype.name, chances, out=_memory_like(input))
+    drawn = DRAWN["bernoulli_of"](input, values=canonical(values[()]))
+    return drawn if out is None else deliver(out, drawn, "bernoulli")
+
+
+def _memory_like(tensor):
+    from gradsh.backend import arrays
+
+    return arrays.empty_like(arrays.asarray(tensor.raw))
+
+
+@function(example="poisson(tensor([1.0, 5.0]))")
+def poisson(input, generator=None):
+    """Poisson-distributed counts of the rates that a tensor holds."""
+    from gradsh.backend.continuous import check_floating
+    from gradsh.backend.poisson import poisson as draw
+
+    input = operand(input)
+    check_floating(input.dtype.name, "poisson_cpu")
+    return DRAWN["poisson"](input, values=canonical(draw(stream_of(generator), array_of(input))[()]))
+
+
+@function(example="multinomial(tensor([0.2, 0.8]), 1)")
+def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
+    """Indices drawn with probabilities in proportion to the weights of a tensor's rows."""
+    drawn = stream_of(generator).multinomial(
+        array_of(operand(input)), integer(num_samples, "num_samples"), bool(replacement)
+    )
+    return leaf(drawn) if out is None else deliver(out, leaf(drawn), "multinomial")
+
+
+@function(
+    at=("torch",),
+    example="normal(0.0, 1.0, (3,))",
+    overloads=(
+        "(Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None)",
+        "(Tensor mean, float std = 1, *, torch.Generator generator = None, Tensor out = None)",
+        "(float mean, Tensor std, *, torch.Generator generator = None, Tensor out = None)",
+        f"(float mean, float std, tuple of ints size, *, torch.Generator generator = None, {PLAIN}",
+    ),
+)
+def normal(
+    mean,
+    std=1.0,
+    size=None,
+    *,
+    generator=None,
+    out=None,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+):
+    """Normally distributed numbers whose means and deviations are numbers or tensors."""
+    stream = stream_of(generator)
+    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+        mean, std = number(mean, "mean"), number(std, "std")
+
+        def draw(shape, name):
+            return stream.normal(shape, name, mean, std)
+
+        return made("normal", (), size, draw, out, dtype, layout, device, requires_grad)
+    if size is not None:
+        raise fits_none()
+    drawn = _normal_of(stream, mean, std)
+    return drawn if out is None else deliver(out, drawn, "normal")
+
+
+def _normal_of(stream, mean, std):
+    """Standard normal numbers, scaled and shifted by tensors; no gradient reaches those."""
+    like = mean if isinstance(mean, Tensor) else std
+    if isinstance(std, Tensor):
+        if (array_of(std) < 0).any():
+            raise fault(RuntimeError, "normal expects all elements of std >= 0.0")
+    elif not std >= 0:
+        raise fault(RuntimeError, f"normal expects std >= 0.0, but found std {std:g}")
+    means, deviations = (array_of(value) if isinstance(value, Tensor) else value for value in (mean, std))
+    shape = common_shape([getattr(means, "shape", ()), getattr(deviations, "shape", ())])
+    drawn = stream.normal(shape, like.dtype.name)
+    drawn *= deviations
+    drawn += means
+    values = canonical(drawn[()])
+    if isinstance(mean, Tensor) and isinstance(std, Tensor):
+        return normal_of_both(mean, std, values=values)
+    return DRAWN["normal_of_mean" if isinstance(mean, Tensor) else "normal_of_std"](like, values=values)
