@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 USAGE_ERRORS = (SyntaxError, CommandError)
 RECURSION = 20_000  # Python frames; a language function takes one or two
+DIGITS = 301_030  # of the largest integer that the language makes, in decimal
 
 
 class Session:
@@ -149,6 +150,8 @@ class Session:
             for part in parts:
                 try:
                     self.run(part, name, echo=echo)
+                except BrokenPipeError:  # whoever read the answers has left, and nobody is there to be told
+                    raise
                 except Exception as error:
                     self.report(error)
                     status = max(status, self.status_of(error))
@@ -437,14 +440,15 @@ class _Entered:
         session = self.session
         with shield:
             self.before = {name: getattr(state, name) for name in self.RESTORED}
-            self.limit = sys.getrecursionlimit()
+            self.limits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
             if not session._entered:
                 state.default, state.lists = session.default, session.dialect == "shell"
                 self.errstate: Any = None
                 self.active = True
                 loading.when_loaded(self._hush)
                 self._keep()
-                sys.setrecursionlimit(max(self.limit, RECURSION))
+                sys.setrecursionlimit(max(self.limits[0], RECURSION))
+                sys.set_int_max_str_digits(DIGITS)
             session._entered.append(self)
 
     def _keep(self) -> None:
@@ -478,7 +482,8 @@ class _Entered:
                 session.default = state.default
                 for name, value in self.before.items():
                     setattr(state, name, value)
-                sys.setrecursionlimit(self.limit)
+                sys.setrecursionlimit(self.limits[0])
+                sys.set_int_max_str_digits(self.limits[1])
                 self.active = False
                 if self.errstate is not None:
                     self.errstate.__exit__(None, None, None)
