@@ -30,18 +30,23 @@ def _shifted(xp, x, axes):
     return x - xp.maximum.reduce(x, axes, None, None, True) if x.size else x
 
 
+def _restored(found, x):
+    """A result in halves where the operand was."""
+    return found.astype("f2") if x.__class__ is not float and x.dtype.char == "e" else found
+
+
 @general(x=lambda g, out, axes: out * (g - _total(g * out, axes)), sample=ALONG, at=(), name="softmax")
 def normalised(xp, x, *, axes):
     """exp(x) over the sum of them along a dimension."""
     weights = xp.exp(_shifted(xp, x, axes))
-    return xp.cast(weights / xp.add.reduce(weights, axes, None, None, True), xp.dtype_of(x))
+    return _restored(weights / xp.add.reduce(weights, axes, None, None, True), x)
 
 
 @general(x=lambda g, out, axes: g - exp(out) * _total(g, axes), sample=ALONG, at=(), name="log_softmax")
 def log_normalised(xp, x, *, axes):
     """The logarithm of softmax."""
     shifted = _shifted(xp, x, axes)
-    return xp.cast(shifted - xp.log(xp.add.reduce(xp.exp(shifted), axes, None, None, True)), xp.dtype_of(x))
+    return _restored(shifted - xp.log(xp.add.reduce(xp.exp(shifted), axes, None, None, True)), x)
 
 
 def _along(op, input, dim, dtype):
