@@ -133,7 +133,7 @@ def _both(parts):
 )
 def max_along(xp, x, *, axis, keepdim):
     """The largest number along a dimension and its first place."""
-    return _extreme(xp, x, xp.argmax, axis, keepdim)
+    return _extreme(xp, x, xp.maximum, xp.argmax, axis, keepdim)
 
 
 @general(
@@ -147,16 +147,14 @@ def max_along(xp, x, *, axis, keepdim):
 )
 def min_along(xp, x, *, axis, keepdim):
     """The smallest number along a dimension and its first place."""
-    return _extreme(xp, x, xp.argmin, axis, keepdim)
+    return _extreme(xp, x, xp.minimum, xp.argmin, axis, keepdim)
 
 
-def _extreme(xp, x, search, axis, keepdim):
+def _extreme(xp, x, ufunc, search, axis, keepdim):
     x = xp.asarray(x)
     if not x.ndim:
         return x, xp.zeros((), xp.int64)
-    places = search(x, axis, keepdims=True)
-    values = xp.take_along_axis(x, places, axis)
-    return (values, places) if keepdim else (values.squeeze(axis), places.squeeze(axis))
+    return ufunc.reduce(x, axis, None, None, keepdim), search(x, axis, None, keepdims=keepdim)
 
 
 # ---- what programs call

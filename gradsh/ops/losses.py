@@ -21,7 +21,7 @@ def reduced(xp, terms, reduction):
     if reduction == "none":
         return terms
     found = total(xp, terms, None)
-    return found if reduction == "sum" else xp.divide(found, xp.size(terms))
+    return found if reduction == "sum" else xp.divide(found, terms.size)
 
 
 def share(g, shape, reduction):

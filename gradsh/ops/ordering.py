@@ -30,6 +30,8 @@ def _lanes(xp, x, axis):
     x = xp.asarray(x)
     if not x.ndim:
         return x.reshape(1, 1), lambda found, keepdim=True: found.reshape(())
+    if x.ndim == 1 and x.size:
+        return x[None], lambda found, keepdim=True: found[0] if keepdim or found.shape[1] != 1 else found[0, 0]
     moved = xp.moveaxis(x, axis, -1)
 
     def back(found, keepdim=True):
@@ -38,6 +40,11 @@ def _lanes(xp, x, axis):
         return xp.moveaxis(found.reshape(*moved.shape[:-1], found.shape[-1]), -1, axis)
 
     return moved.reshape(-1, moved.shape[-1]) if x.size else moved.reshape(0, moved.shape[-1]), back
+
+
+def picked(xp, lanes, places):
+    """The numbers at places of each lane."""
+    return lanes[xp.arange(len(lanes))[:, None], places]
 
 
 def _along_rule(g, x_shape, indices, axis):
@@ -57,7 +64,7 @@ def _picked(xp, x, axis, keepdim, choose):
     """(values, places) of one number of each lane; `choose` gives the places."""
     lanes, back = _lanes(xp, x, axis)
     places = xp.asarray(choose(lanes), xp.int64).reshape(-1, 1)
-    return back(xp.take_along_axis(lanes, places, 1), keepdim), back(places, keepdim)
+    return back(picked(xp, lanes, places), keepdim), back(places, keepdim)
 
 
 def _before(numbers, largest=False):
@@ -80,7 +87,7 @@ def _sort_op(name, grad_fn):
         """The numbers in order along a dimension, and their places."""
         lanes, back = _lanes(xp, x, axis)
         places = ordered_places(xp, lanes, descending)
-        return back(xp.take_along_axis(lanes, places, 1)), back(places)
+        return back(picked(xp, lanes, places)), back(places)
 
     return general(
         x=_along_rule,
@@ -135,7 +142,7 @@ def _ranked(xp, lanes, k, largest, in_order):
     order = ordered_places(xp, lanes, largest)
     count = lanes.shape[1]
     places = order[:, :k].copy()
-    ahead = xp.take_along_axis(lanes, order[:, : k + 1], 1)
+    ahead = picked(xp, lanes, order[:, : k + 1])
     tied = xp.logical_or.reduce(xp.equal(ahead[:, 1:], ahead[:, :-1]), 1) if k and count > 1 else xp.zeros(len(lanes), bool)
     if not in_order and 64 * k > count:
         tied[:] = True
@@ -165,7 +172,7 @@ def ranked_along(xp, x, *, axis, k, largest, in_order):
     """The k largest or smallest numbers along a dimension and their places."""
     lanes, back = _lanes(xp, x, axis)
     places = _ranked(xp, lanes, k, largest, in_order)
-    return back(xp.take_along_axis(lanes, places, 1)), back(places)
+    return back(picked(xp, lanes, places)), back(places)
 
 
 @function(example="topk(tensor([3.0, 1.0, 2.0]), k=2)")
@@ -191,7 +198,7 @@ def _kth(xp, lanes, k):
     """The place of the k-th smallest number of each lane, counted from 0."""
     order = ordered_places(xp, lanes)
     places = order[:, k].copy()
-    numbers = xp.take_along_axis(lanes, order[:, max(k - 1, 0) : k + 2], 1)
+    numbers = picked(xp, lanes, order[:, max(k - 1, 0) : k + 2])
     tied = xp.logical_or.reduce(xp.equal(numbers[:, 1:], numbers[:, :-1]), 1)
     if lanes.shape[1] <= LONGEST:
         for lane in xp.flatnonzero(tied):
@@ -235,7 +242,7 @@ def _middle(xp, lanes, skip_nan):
         middle = xp.maximum(count - nans - 1, 0) // 2
     else:
         middle = xp.where(nans > 0, count - nans, (count - 1) // 2)  # the first nan, if there is one
-    return xp.take_along_axis(order, middle[:, None], 1)
+    return picked(xp, order, middle[:, None])
 
 
 def _median_ops(name, skip_nan):
