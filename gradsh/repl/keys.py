@@ -38,15 +38,15 @@ def bindings(session: Session) -> KeyBindings:
     """The bindings of a prompt for this session."""
     keys = KeyBindings()
     typing = has_focus(DEFAULT_BUFFER) & (emacs_insert_mode | vi_insert_mode)
-    pasted = indented = ""  # the whole text, as a paste left it, and as an indentation left it
+    pasted = indented = ""  # the whole text as one paste made it, and as an indentation left it
 
     @keys.add("enter", filter=has_focus(DEFAULT_BUFFER))
     def _(event: KeyPressEvent) -> None:
+        nonlocal indented
         buffer = event.current_buffer
         if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
             buffer.complete_state = None
         elif _goes_on(session, buffer, pasted):
-            nonlocal indented
             typed = not event.app.key_processor.input_queue  # what comes in one piece brings its own indentation
             buffer.insert_text("\n" + (indent_after(buffer.document.text_before_cursor) if typed else ""))
             indented = buffer.text
@@ -61,8 +61,9 @@ def bindings(session: Session) -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         nonlocal pasted
         buffer = event.current_buffer
+        alone = not buffer.text.strip()
         buffer.insert_text(cleaned_paste(event.data, buffer.document.current_line_before_cursor))
-        pasted = buffer.text
+        pasted = buffer.text if alone else ""
 
     @keys.add(" ", filter=typing)
     def _(event: KeyPressEvent) -> None:

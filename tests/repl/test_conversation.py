@@ -123,6 +123,10 @@ def test_a_paste_is_taken_whole(opened: Opened) -> None:
     terminal.press("\r")
     terminal.prompt()
     assert terminal.lines()[-2] == "8"
+    terminal.enter("for i in range(2):")
+    terminal.paste("print(i)\n")  # a part of a block that is typed, which goes on
+    terminal.press("\r")
+    assert terminal.lines()[-3:] == [">>> for i in range(2):", "...     print(i)", "..."]
 
 
 # ---- stopping and leaving
