@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gradsh.backend.dtypes import BY_CHAR, FLOATING, INTEGER, DType, boolean, int64, promote
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NUMBERS = (float, int, bool)
+LISTS = {list, tuple}
 PYTHON_TYPES = {float: "float64", int: "int64", bool: "bool"}  # as dtype=: what PyTorch takes them for
 C_NAMES = {
     "int64": "int64_t",
@@ -164,9 +166,9 @@ def _from_rows(rows: Any, dtype: DType | None) -> Any:
             if not length:  # what stands in the other lists of this level is not looked at
                 level = []
                 break
-            if any(len(row) != length or row.__class__ is str for row in level):
+            if set(map(len, level)) != {length} or not set(map(type, level)) <= LISTS and not all(map(_is_row, level)):
                 raise TypeError
-            level = [item for row in level for item in row]
+            level = list(chain.from_iterable(level))
     except TypeError:
         raise _uneven(rows, shape, dtype) from None
     kinds = set(map(type, level))
@@ -188,7 +190,7 @@ def _from_rows(rows: Any, dtype: DType | None) -> Any:
 def _shape_of_first(rows: Any) -> tuple[int, ...]:
     """The lengths found by following the first element of each level, which all others must have."""
     shape: list[int] = []
-    while _is_row(rows):
+    while rows.__class__ in LISTS or _is_row(rows) and not isinstance(rows, Tensor):
         shape.append(len(rows))
         if not shape[-1]:
             break
@@ -199,9 +201,7 @@ def _shape_of_first(rows: Any) -> tuple[int, ...]:
 
 
 def _is_row(value: Any) -> bool:
-    if isinstance(value, list | tuple | range):
-        return True
-    return not isinstance(value, (Tensor, *NUMBERS)) and getattr(value, "ndim", 0) > 0
+    return isinstance(value, list | tuple | range) or getattr(value, "ndim", 0) > 0
 
 
 def _common_type(items: Iterable[Any]) -> DType:

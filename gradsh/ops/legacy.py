@@ -7,8 +7,9 @@ from gradsh.engine.alias import C_TYPES, TYPE_NAMES, Alias
 from gradsh.engine.create import PYTHON_TYPES, leaf, raw_of
 from gradsh.engine.device import check_device, no_cuda
 from gradsh.engine.state import state
-from gradsh.engine.tensor import Parameter, Size, Tensor, new, wrap
+from gradsh.engine.tensor import Parameter, Size, Tensor, new
 from gradsh.fault import fault
+from gradsh.ops.copying import handle
 from gradsh.ops.creation import filled
 from gradsh.ops.options import sizes, whole
 from gradsh.ops.registry import NAMESPACES, bind_operator, constant, function
@@ -28,7 +29,7 @@ def constructed(data, dtype, any_type=False):
                 raise fault(
                     TypeError, f"expected {_options(dtype)} (got {_options(first.dtype)})", hint=".type(…) converts"
                 )
-            return sharing(first)
+            return handle(first, Alias.detached)
         if isinstance(first, str):
             raise fault(TypeError, "new(): invalid data type 'str'")
         if whole(first) is None and not isinstance(first, Size):
@@ -47,16 +48,6 @@ def _options(dtype):
         f"TensorOptions(dtype={C_TYPES[dtype.name]}, device=cpu, layout=Strided, requires_grad=false (default), "
         "pinned_memory=false (default), memory_format=(nullopt))"
     )
-
-
-def sharing(tensor):
-    """A new handle of a tensor's memory, outside any graph."""
-    from gradsh.backend import arrays
-
-    tensor.raw = arrays.shared(tensor.raw)
-    made = wrap(tensor.raw)
-    made.extra = Alias.detached(tensor)
-    return made
 
 
 def _new_tensor(cls, *data, device=None):
@@ -147,7 +138,7 @@ class Variable(metaclass=_VariableType):
         if not isinstance(data, Tensor):
             message = f"Variable data has to be a tensor, but got {type(data).__name__}"
             raise fault(TypeError, message, hint="torch.tensor(…, requires_grad=True)")
-        made = sharing(data)
+        made = handle(data, Alias.detached)
         return made.requires_grad_() if requires_grad else made
 
 

@@ -103,11 +103,21 @@ def _stepped(start, end, step, dtype, name, extra=0):
     return (start + step * arrays.arange(count)).astype(dtype.code)
 
 
+def _is_exact(start, step, count, digits):
+    """Whether start + step * i is a number of so many binary digits for every i below a count: nothing is rounded."""
+    if not math.isfinite(start) or not math.isfinite(step):
+        return False
+    unit = max(start.as_integer_ratio()[1], step.as_integer_ratio()[1])
+    return unit < 1 << digits and (abs(start) + abs(step) * count) * unit < 1 << digits
+
+
 def _by_lanes(start, step, count, lanes, dtype):
     """start + step * i, where only the first of each group of lanes is computed from the start."""
     from gradsh.backend import arrays
     from gradsh.backend.fused import add_product, fused_multiply_add
 
+    if _is_exact(start, step, count, 53 if dtype is double else 24 if dtype.itemsize == 4 else 11):
+        return start + step * arrays.arange(float(count))
     whole = count // (2 * lanes) * (2 * lanes)
     out = arrays.empty(count)
     firsts = fused_multiply_add(arrays.arange(0.0, whole, lanes), step, start).astype(dtype.code).astype("f8")
@@ -161,6 +171,8 @@ def _between(start, end, steps, dtype):
         return arrays.concatenate([start + step * first, end - step * last])
     if dtype is double:
         step = (end - start) / (steps - 1)
+        if _is_exact(float(start), step, steps, 53):
+            return start + step * arrays.arange(float(steps))
         return arrays.concatenate(
             [fused_multiply_add(first, step, float(start)), fused_multiply_add(last, -step, float(end))]
         )
