@@ -82,7 +82,7 @@ def is_internal(error: BaseException) -> bool:
         return False
     frames = [*_frames(error.__traceback__)]
     filename = frames[-1].tb_frame.f_code.co_filename if frames else ""
-    return _is_ours(filename) and not filename.endswith(_TRANSPARENT)
+    return _is_ours(filename)
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:
@@ -97,11 +97,14 @@ def _is_users(code: CodeType) -> bool:
 
 
 def _is_ours(filename: str) -> bool:
-    """Whether a file is part of this package, or source that the engine generated."""
+    """Whether a file is part of this package, or source that the engine generated, and does work of its own."""
     import os
 
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return filename.startswith((package + os.sep, "gradsh op "))
+    here = os.path.dirname(os.path.abspath(__file__))
+    folder, name = os.path.split(filename)
+    if folder == here and name in _TRANSPARENT:
+        return False
+    return filename.startswith((os.path.dirname(here) + os.sep, "gradsh op "))
 
 
 def _span(code: CodeType, instruction: int, line: int | None) -> Span | None:
