@@ -166,7 +166,7 @@ def _from_rows(rows: Any, dtype: DType | None) -> Any:
             if not length:  # what stands in the other lists of this level is not looked at
                 level = []
                 break
-            if set(map(len, level)) != {length} or not set(map(type, level)) <= LISTS and not all(map(_is_row, level)):
+            if set(map(len, level)) != {length} or (not set(map(type, level)) <= LISTS and not all(map(_is_row, level))):
                 raise TypeError
             level = list(chain.from_iterable(level))
     except TypeError:
@@ -190,7 +190,7 @@ def _from_rows(rows: Any, dtype: DType | None) -> Any:
 def _shape_of_first(rows: Any) -> tuple[int, ...]:
     """The lengths found by following the first element of each level, which all others must have."""
     shape: list[int] = []
-    while rows.__class__ in LISTS or _is_row(rows) and not isinstance(rows, Tensor):
+    while rows.__class__ in LISTS or (_is_row(rows) and not isinstance(rows, Tensor)):
         shape.append(len(rows))
         if not shape[-1]:
             break
