@@ -166,7 +166,8 @@ def _from_rows(rows: Any, dtype: DType | None) -> Any:
             if not length:  # what stands in the other lists of this level is not looked at
                 level = []
                 break
-            if set(map(len, level)) != {length} or (not set(map(type, level)) <= LISTS and not all(map(_is_row, level))):
+            even = set(map(len, level)) == {length}
+            if not even or not (set(map(type, level)) <= LISTS or all(map(_is_row, level))):
                 raise TypeError
             level = list(chain.from_iterable(level))
     except TypeError:
