@@ -1,8 +1,8 @@
-"""What is computed once from our own files and kept: the parser's tables, where each op is declared, compiled library files.
+"""What is computed once from our own files and kept: the parser's tables, the index of ops, compiled library files.
 
 A value is looked for in the package (a wheel carries those that do not depend on the Python that runs), then in the
 user's cache, by a key that names what it was made from; it is made where both lack it. A cache that cannot be written
-costs the next start some time and nothing else. `python -m gradsh.stored FOLDER` writes what a wheel carries.
+costs the next start some time and nothing else. `gradsh.ship` writes what a wheel carries.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def stored(name: str, key: Callable[[], str], make: Callable[[], Any]) -> Any:
     if found is not None:
         return found[0]
     value = make()
-    _write(path, value)
+    write(path, value)
     return value
 
 
@@ -68,7 +68,7 @@ def _read(path: str) -> tuple[Any] | None:
         return None
 
 
-def _write(path: str, value: Any) -> None:
+def write(path: str, value: Any) -> None:
     """Write a value, all or nothing."""
     beside = f"{path}.{os.getpid()}"
     try:
@@ -81,17 +81,3 @@ def _write(path: str, value: Any) -> None:
             os.unlink(beside)
         except OSError:
             pass
-
-
-def ship(folder: str) -> None:
-    """Write what a wheel carries."""
-    from gradsh.lang import tables
-    from gradsh.library import sources
-    from gradsh.ops import index
-
-    for name, value in ((tables.NAME, tables.make()), (index.NAME, index.make()), (sources.NAME, sources.make())):
-        _write(os.path.join(folder, f"{name}.bin"), value)
-
-
-if __name__ == "__main__":
-    ship(sys.argv[1])
