@@ -246,5 +246,5 @@ def bilinear(input1, input2, weight, bias=None):
     rows = input1.shape[:-1].numel()
     flat = [reshape(x, (rows, x.shape[-1])) for x in (input1, input2)]
     found = summed_products([flat[0], weight, flat[1]], ["bi", "oij", "bj"], "bo")
-    found = reshape(found, (*input1.shape[:-1], weight.shape[0]))
+    found = reshape(found.contiguous(), (*input1.shape[:-1], weight.shape[0]))
     return found if bias is None else OPS["add"](found, bias)
