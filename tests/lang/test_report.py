@@ -185,11 +185,11 @@ lines
 in f, called at 4:1""",
     ),
     "comprehension": (
-        "def f(xs):\n    return [1 / x for x in xs]\nf([0])\n",
+        "def f(xs):\n    return [1 / (x - x) for x in xs]\nf([0])\n",
         """\
 model.grad:2:13: ZeroDivisionError: division by zero
-    2 |     return [1 / x for x in xs]
-      |                 ^ a int
+    2 |     return [1 / (x - x) for x in xs]
+      |             ^^^^^^^^^^^
 in f, called at 3:1""",
     ),
     "call": (
