@@ -72,22 +72,19 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
         for key, hook in list(hooks.forward.items()):
             called.add(key)
             changed = hook(module, args, kwargs, result) if key in hooks.with_kwargs else hook(module, args, result)
-            if changed is not None:
-                result = changed
+            result = result if changed is None else changed
         if crossing is not None:
             result = crossing.leave(result)
         if hooks.backward and not hooks.full:
             _hook_node(module, hooks, result)
         return result
     except Exception:
-        for key in hooks.always - called:
-            hook = hooks.forward[key]
-            try:
-                changed = hook(module, args, kwargs, result) if key in hooks.with_kwargs else hook(module, args, result)
-                if changed is not None:
-                    result = changed
-            except Exception:  # the first failure is the one to be told of
-                continue
+        for key, hook in list(hooks.forward.items()):
+            if key in hooks.always and key not in called:
+                try:
+                    hook(*((module, args, kwargs, result) if key in hooks.with_kwargs else (module, args, result)))
+                except Exception:  # the first failure is the one to be told of
+                    continue
         raise
 
 
