@@ -12,7 +12,7 @@ from gradsh.fault import fault
 from gradsh.ops.copying import handle
 from gradsh.ops.creation import filled
 from gradsh.ops.options import sizes, whole
-from gradsh.ops.registry import NAMESPACES, bind_operator, constant, function
+from gradsh.ops.registry import NAMESPACES, bind_operator, constant, function, readable
 
 
 def constructed(data, dtype, any_type=False):
@@ -98,6 +98,7 @@ class TensorType:
         return f"<class '{self.name}'>"
 
 
+readable(TensorType, ("dtype", "is_cuda"))
 for _dtype in dtypes.ALL:
     for _place in ("torch", "cuda"):
         _type = TensorType(_dtype, "torch" if _place == "torch" else "torch.cuda")
