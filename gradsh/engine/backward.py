@@ -288,6 +288,7 @@ def _pass(
             else:
                 runtime.accumulate(node, seed)
         pop = queue.pop
+        plain = targets is None and not create and not state.check_nan
         while queue:
             node = pop()
             g = node.g
@@ -295,6 +296,14 @@ def _pass(
                 continue
             node.g = None
             extra = node.extra
+            if plain and extra is None and node.kept is None:
+                if node.__class__ is AccumulateGrad:
+                    leaves.append((node, g, node.own))  # type: ignore[arg-type]
+                else:
+                    node.run(g)
+                    if not keep:
+                        node.release(mark)
+                continue
             if extra is not None:
                 g = arrive(node, extra, g, create)
             if node.kept is not None:

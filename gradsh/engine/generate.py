@@ -332,6 +332,11 @@ def generated_node(op: Op, fitted: bool) -> type[Node]:
     kept = [field for field in fields if field in op.operands or field in op.outputs or field == "out"]
     write(f"saves = ({''.join(f'{field!r}, ' for field in kept)})")
     write("def operand_count(self):", f"    return {0 if op.variadic in op.rules else min(2, len(ruled))}")
+    write("def release(self, mark):")
+    if kept:
+        write(f"    {' = '.join(f'self.{field}' for field in kept)} = None", "    self.mark = mark")
+    else:
+        write("    return")
     for recorded in (False, True):
         write(f"def {'run_recorded' if recorded else 'run'}(self, g):")
         write.depth = 2

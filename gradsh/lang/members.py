@@ -59,9 +59,17 @@ def public(kind: type) -> list[str]:
 
 def get(value: Any, name: str) -> Any:
     """`value.name`; `name` is no closed one, since it stands in a program."""
-    names = ALLOWED.get(type(value))
-    if names is not None and name in names:
-        return getattr(value, name)
+    kind = type(value)
+    names = ALLOWED.get(kind)
+    if names is not None:
+        if name in names:
+            return getattr(value, name)
+        if kind in OWN:
+            own = value.__dict__
+            if name in own:
+                return own[name]
+    elif kind in READERS and name[0] != "_":
+        return READERS[kind](value, name)
     return _get(value, name)
 
 

@@ -6,28 +6,49 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gradsh.fault import fault
+from gradsh.engine.op import Op
 from gradsh.library import sources
 from gradsh.ops.index import Lazy
+
+
+MISSING: Any = object()
 
 
 class Namespace:
     """A module of the library: its names are read through `get`, and cannot be assigned to."""
 
-    __slots__ = ("label", "lazy", "values")
+    __slots__ = ("label", "lazy", "ready", "values")
 
     def __init__(self, label: str, values: dict[str, Any], lazy: Callable[[str], Any] | None = None) -> None:
         self.label, self.values, self.lazy = label, values, lazy
+        self.ready: dict[str, Any] = {}  # what was asked for before
 
     def get(self, name: str) -> Any:
         """The value of a name; AttributeError with the nearest name where there is none."""
         try:
-            return self.values[name]
+            return self.ready[name]
         except KeyError:
             pass
-        found = module(f"{self.label}.{name}") or (None if self.lazy is None else self.lazy(name))
-        if found is None:
+        found = self.find(name)
+        if found is MISSING:
             raise fault(AttributeError, f"module '{self.label}' has no attribute '{name}'", hint=self._nearest(name))
-        self.values[name] = found
+        return found
+
+    def find(self, name: str) -> Any:
+        """The value of a name, or MISSING."""
+        found = self.values.get(name, MISSING)
+        if found is MISSING:
+            found = module(f"{self.label}.{name}") or MISSING
+        if found is MISSING and self.lazy is not None:
+            found = self.lazy(name)
+            if found is None:
+                return MISSING
+        op = getattr(found, "op", None)
+        if isinstance(op, Op):
+            op.specialise()
+            found = op.call
+        if found is not MISSING:
+            self.ready[name] = found
         return found
 
     def _nearest(self, name: str) -> str | None:
@@ -39,7 +60,7 @@ class Namespace:
     def names(self) -> Iterator[str]:
         """Every name, loaded or not."""
         known = self.values.known() if isinstance(self.values, Lazy) else self.values
-        yield from sorted({*known, *sources.names_in(self.label), *(path.rpartition(".")[2] for path in paths() if path.rpartition(".")[0] == self.label)})
+        yield from sorted({*known, *self.ready, *sources.names_in(self.label), *(path.rpartition(".")[2] for path in paths() if path.rpartition(".")[0] == self.label)})
 
     def __repr__(self) -> str:
         return f"<module '{self.label}'>"
@@ -104,9 +125,6 @@ def _nn() -> dict[str, Any]:
 BARE = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "math")
 SHORT = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "optim": "torch.optim", "math": "math", "init": "torch.nn.init"}
 
-_MISSING = object()
-
-
 def bare(name: str) -> Any:
     """The value of a bare name in the outermost scope, or None: `sin`, `Linear`, `Adam`, `pi`, `nn`."""
     if name in SHORT:
@@ -114,13 +132,9 @@ def bare(name: str) -> Any:
     for path in BARE:
         space = module(path)
         assert space is not None
-        found = space.values.get(name, _MISSING)
-        if found is _MISSING:
-            found = sources.load(path, name) if space.lazy is not None else None
-            if found is None:
-                continue
-            space.values[name] = found
-        return found
+        found = space.find(name)
+        if found is not MISSING:
+            return found
     return None
 
 

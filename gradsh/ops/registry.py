@@ -147,6 +147,7 @@ def add_op(op: Op) -> None:
         return op.call(*args, **settings)
 
     first.__name__ = op.name
+    first.op = op  # type: ignore[attr-defined]
     file = file_of(op.module)
     enter(Entry(op.name, first, op.at, op.doc, op.example, op), file)
     for one in op.at:
