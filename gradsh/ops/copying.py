@@ -82,11 +82,8 @@ def _set_data(self, value):
         raise fault(
             RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype"
         )
-    if value.raw.__class__ is not float:
-        value.raw = shared(value.raw)
+    value.raw = shared(value.raw)
     self.raw = value.raw
-    if self.extra is None:
-        self.extra = Alias()
 
 
 def data(self):

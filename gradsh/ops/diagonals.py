@@ -7,7 +7,8 @@ from gradsh.engine.op import linear
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
 from gradsh.ops.dimensions import axis_of
-from gradsh.ops.options import integer
+from gradsh.ops.memory import as_strided
+from gradsh.ops.options import integer, number
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
 from gradsh.ops.shape import reshape
@@ -203,3 +204,21 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     around = tuple(n for k, n in enumerate(input.shape) if k not in (dim1, dim2))
     check_part(src, (*around, length), "slice")
     return with_diagonal(input, src, offset=offset, dim1=dim1, dim2=dim2)
+
+
+@function(at=("Tensor",), example="zeros(3, 3).fill_diagonal_(1)")
+def fill_diagonal_(self, fill_value, wrap=False):
+    """Write one number along the main diagonal; with `wrap` it begins anew below the end of a tall matrix."""
+    fill_value, shape = number(fill_value, "fill_value"), tuple(self.shape)
+    if len(shape) < 2:
+        raise fault(RuntimeError, "dimensions must larger than 1")
+    if len(shape) > 2 and len({*shape}) > 1:
+        raise fault(RuntimeError, "all dimensions of input must be of equal length")
+    strides, offset = self.stride(), self.storage_offset()
+    length, step = min(shape), (sum(strides),)
+    as_strided(self, (length,), step, offset).fill_(fill_value)
+    height, width = shape[:2]
+    if wrap and len(shape) == 2 and height > width + 1:
+        rest = -(-self.numel() // (width + 1)) - length
+        as_strided(self, (rest,), step, offset + strides[0] * (width + 1)).fill_(fill_value)
+    return self

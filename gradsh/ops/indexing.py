@@ -33,6 +33,8 @@ def get_item(self, index):
         return _range(self, 0, index)
     if index is ...:
         return aliased(self)
+    if kind is Tensor and index.dtype is int64 and index.ndim and self.ndim:
+        return indexed(self, index, dim=0)
     part, indices, places = _chained(self, index)
     if not indices:
         return aliased(self) if part is self else part
@@ -100,14 +102,12 @@ def _range(tensor, dim, index):
 def _chained(tensor, index):
     """The view that the plain parts of an index give, and its index tensors with the dimensions they begin at."""
     items = index if index.__class__ is tuple or _is_tuple(index) else (index,)
-    if not all(item.__class__ is int or item.__class__ is slice for item in items):
-        items = [_item(item) for item in items]
-    specified = 0
+    specified = len(items)
     for item in items:
-        if isinstance(item, Tensor):
-            specified += item.ndim if item.dtype is boolean and item.ndim else item.dtype is not boolean
-        elif item is not None and item is not ... and item is not True and item is not False:
-            specified += 1
+        if item.__class__ is not int and item.__class__ is not slice:
+            items = [_item(item) for item in items]
+            specified = sum(map(_dimensions, items))
+            break
     ndim = tensor.ndim
     if specified > ndim:
         raise fault(
@@ -124,8 +124,8 @@ def _chained(tensor, index):
             given_dim += 1
         elif kind is slice:
             length = tensor.raw.shape[dim]
-            start, end, step = _bounds(item, length)
             if not _is_whole(item, length):
+                start, end, step = _bounds(item, length)
                 tensor = sliced(tensor, dim=dim, start=start, end=end, step=step)
             dim += 1
             given_dim += 1
@@ -151,10 +151,22 @@ def _chained(tensor, index):
     return tensor, indices, tuple(places)
 
 
+def _dimensions(item):
+    """How many dimensions an item of an index stands for."""
+    if item is None or item is ...:
+        return 0
+    return item.ndim if item.__class__ is Tensor and item.dtype is boolean else 1
+
+
 def _is_whole(item, length):
     """Whether a slice among several indices makes no view: it is written as one of the whole dimension."""
     start, stop, step = item.start, item.stop, item.step
-    return (start is None or start == 0) and (stop is None or stop >= length) and (step is None or step == 1)
+    if start is None and stop is None and step is None:
+        return True
+    try:
+        return (start is None or start == 0) and (stop is None or stop >= length) and (step is None or step == 1)
+    except TypeError:
+        return False
 
 
 def _is_tuple(index):
@@ -309,8 +321,20 @@ def _misfit(tensor, value, indices, places, error):
     return explained(error, tensor, *indices, places=places) or error
 
 
+def delete_item(self, index):
+    """`del x[index]`, which tensors have not."""
+    raise fault(TypeError, "Tensor does not support deleting items")
+
+
+def backwards(self):
+    """`reversed(x)`."""
+    return self.flip(0) if self.ndim else self
+
+
 bind_operator("__getitem__", get_item)
 bind_operator("__setitem__", set_item)
+bind_operator("__delitem__", delete_item)
+bind_operator("__reversed__", backwards)
 
 
 # ---- the same by name

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from gradsh.backend.dtypes import int32, int64
+from gradsh.backend.dtypes import FLOATING, int32, int64
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.create import C_NAMES, NUMBERS, held
 from gradsh.engine.op import general, linear
+from gradsh.engine.runtime import canonical
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
@@ -347,3 +348,18 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True):
     places = reshape(index, tuple([-1 if k == dim else 1 for k in range(input.ndim)]))
     places = places.expand(source.shape)
     return scatter_reduced(input, places, source, dim=dim, reduce=reduce, include_self=bool(include_self))
+
+
+@function(at=("torch",), example="unravel_index(tensor(5), (2, 3))", python=True)
+def unravel_index(indices, shape):
+    """The indices, one tensor for each dimension, of places of a flattened tensor of a shape."""
+    indices, lengths = operand(indices, "indices"), (shape,) if isinstance(shape, int) else tuple(shape)
+    if indices.dtype.category == FLOATING:
+        raise fault(TypeError, f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
+    if any(length < 0 for length in lengths):
+        raise fault(ValueError, f"'shape' cannot have negative values, but got {lengths}")
+    found, step = [], 1
+    for length in reversed(lengths):
+        found.append(wrap(canonical(indices.raw // step % length)))
+        step *= length
+    return tuple(found[::-1])

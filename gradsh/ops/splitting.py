@@ -163,6 +163,12 @@ def unsafe_chunk(input, chunks, dim=0):
     return tuple(copied(piece) for piece in chunk(input, chunks, dim))
 
 
+@function(at=("torch",), example="unsafe_split(arange(7.0), 3)")
+def unsafe_split(input, split_size, dim=0):
+    """As `split`; the pieces may be changed in place."""
+    return tuple(copied(piece) for piece in split(input, split_size, dim))
+
+
 TENSOR_SPLIT = (
     "(Tensor input, tuple of ints indices, int dim = 0)",
     "(Tensor input, Tensor tensor_indices_or_sections, int dim = 0)",
