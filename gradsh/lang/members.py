@@ -27,6 +27,9 @@ REPLACED: dict[type, dict[str, Callable[..., Any]]] = {}
 # The classes that gradsh code defines, a program's and the library's.
 OWN: set[type] = set()
 
+# Types that programs see as another one.
+SHOWN: dict[type, type] = {}
+
 # What deleting passes in place of a value.
 DELETED: Any = object()
 
@@ -146,7 +149,7 @@ def _is_open(owner: type, name: str) -> bool:
 def class_of(value: Any) -> Any:
     """`type(value)`; the class of a class is the `type` that programs have, which makes no classes."""
     kind = type(value)
-    return Type if issubclass(kind, type) else kind
+    return Type if issubclass(kind, type) else SHOWN.get(kind, kind)
 
 
 # --------------------------------------------------------------------------------------------- setting and deleting

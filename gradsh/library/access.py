@@ -11,8 +11,9 @@ from gradsh.engine.node import Node
 from gradsh.engine.returns import Returned
 from gradsh.engine.state import GradMode
 from gradsh.engine.tensor import Parameter, Size, Tensor
-from gradsh.lang import members
+from gradsh.lang import arithmetic, members
 from gradsh.library.namespaces import Namespace
+from gradsh.ops import rows
 
 # What the engine keeps on a tensor for itself.
 INTERNAL = frozenset(("raw", "node", "extra", "current_node"))
@@ -33,6 +34,8 @@ def register() -> None:
     members.allow(DType, ("is_floating_point", "is_complex", "is_signed", "itemsize"))
     members.allow(GradMode, ())
     when_readable(_admit)
+    arithmetic.CARET |= {Tensor: rows.caret, Parameter: rows.caret, rows.Row: rows.caret}
+    members.SHOWN[rows.Row] = list
 
 
 def _admit(told: tuple[type, tuple[str, ...] | None, tuple[str, ...]]) -> None:

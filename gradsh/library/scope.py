@@ -8,6 +8,7 @@ from typing import Any
 from gradsh.backend.shield import shield
 from gradsh.fault import fault
 from gradsh.library import namespaces
+from gradsh.ops import rows
 
 # With the shell's defaults these are PyTorch's where their first argument is a tensor.
 ON_TENSORS = ("sum", "max", "min", "abs", "round", "pow", "all", "any")
@@ -28,6 +29,7 @@ class Scope:
         names = self.names = builtin_names() | runtime_names()
         names |= {".import": self._imported, ".import_from": self._imported_from, "param": param}
         if dialect == "shell":
+            names[".list"] = rows.Row
             for name in ON_TENSORS:
                 names[name] = on_tensors(name, names[name])
 
