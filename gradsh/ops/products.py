@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsh.engine.op import bilinear
+from gradsh.engine.op import OPS, bilinear
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
@@ -202,12 +202,18 @@ def _at(self, other):
     if isinstance(other, Tensor):
         return matmul(self, other)
     if state.lists and isinstance(other, list | tuple):
-        return matmul(self, operand(other))
+        return matmul(self, _like(self, other))
     return NotImplemented
 
 
 def _reflected_at(self, other):
-    return matmul(operand(other), self) if state.lists and isinstance(other, list | tuple) else NotImplemented
+    return matmul(_like(self, other), self) if state.lists and isinstance(other, list | tuple) else NotImplemented
+
+
+def _like(tensor, values):
+    """A list as the other operand of a matrix product: in the tensor's type, if that is the wider one."""
+    made = operand(values)
+    return OPS["to_dtype"](made, dtype=tensor.dtype) if tensor.dtype.category > made.dtype.category else made
 
 
 bind_operator("__matmul__", _at)
