@@ -56,7 +56,7 @@ def _binary(operator: Callable[[Any, Any], Any]) -> tuple[Callable[[Row, Any], A
 
 
 def _is_operand(value: Any) -> bool:
-    return isinstance(value, Tensor | int | float | list)
+    return isinstance(value, int | float | list)  # a tensor's own operators take lists
 
 
 def _bind() -> None:
