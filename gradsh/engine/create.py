@@ -191,7 +191,7 @@ def _from_rows(rows: Any, dtype: DType | None) -> Any:
 def _shape_of_first(rows: Any) -> tuple[int, ...]:
     """The lengths found by following the first element of each level, which all others must have."""
     shape: list[int] = []
-    while rows.__class__ in LISTS or (_is_row(rows) and not isinstance(rows, Tensor)):
+    while _is_row(rows) and not isinstance(rows, Tensor):
         shape.append(len(rows))
         if not shape[-1]:
             break

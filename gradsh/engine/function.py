@@ -75,7 +75,7 @@ class Function:
 
 def _in_order(function: type[Function], args: tuple[Any, ...], settings: dict[str, Any]) -> tuple[Any, ...]:
     """All arguments as positional ones, by the names that forward gives them."""
-    code = function.forward.__code__  # type: ignore[attr-defined]
+    code = function.forward.__code__
     names = code.co_varnames[len(args) + (not _has_setup(function)) : code.co_argcount]
     stray = next((name for name in settings if name not in names), None)
     if stray is not None:
