@@ -79,7 +79,7 @@ def sizes(function, given, size=None, argument="size"):
         return tuple(given)
     if not listed and isinstance(given[0], list | tuple):
         raise fault(TypeError, f"{function}() takes 1 positional argument but {len(given)} were given")
-    lengths = []
+    lengths: list[int] = []
     for place, value in enumerate(given):
         length = whole(value)
         if length is None or (place == 0 and isinstance(value, bool)):
