@@ -21,6 +21,8 @@ from gradsh.ops.slicing import selected, sliced
 from gradsh.ops.structure import to_dtype
 
 KINDS = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
+ASSIGNMENT = "x[…] = …"
+INTEGER = {int}
 MOST_INDICES = 32  # a longer list is never taken for a tuple of indices
 
 
@@ -35,6 +37,11 @@ def get_item(self, index):
         return aliased(self)
     if kind is Tensor and index.dtype is int64 and index.ndim and self.ndim:
         return indexed(self, index, dim=0)
+    if kind is tuple and 0 < len(index) <= self.ndim and {*map(type, index)} == INTEGER:
+        part = self
+        for place, item in enumerate(index):
+            part = _at(part, 0, item, place)
+        return part
     part, indices, places = _chained(self, index)
     if not indices:
         return aliased(self) if part is self else part
@@ -45,13 +52,51 @@ def get_item(self, index):
 
 def set_item(self, index, value):
     """`x[index] = value`."""
+    if _set_at_once(self, index, value):
+        return
     if not isinstance(value, Tensor):
         value = _assigned(self, value)
     part, indices, places = _chained(self, index)
     if indices:
-        put_in(part, indices, places, _fitting(part, value, indices), "x[…] = …")
+        put_in(part, indices, places, _fitting(part, value, indices), ASSIGNMENT)
     else:
         _write_part(part, value)
+
+
+def _share_memory(one, other):
+    from gradsh.backend import arrays
+
+    return arrays.may_share_memory(one, other)
+
+
+def _set_at_once(self, index, value):
+    """Assign the usual: a number, or a tensor of the part's very shape, where integers say, and nothing is recorded.
+
+    False where it is anything else, or does not fit; nothing has changed then.
+    """
+    raw, kind, extra = self.raw, value.__class__, self.extra
+    if self.__class__ is not Tensor or raw.__class__ is float or not raw.flags.c_contiguous:
+        return False
+    if raw.dtype.char not in "df" or (extra is not None and extra.inference) or (state.grad and self.requires_grad):
+        return False
+    if index.__class__ is not int and not (index.__class__ is tuple and {*map(type, index)} == INTEGER):
+        return False
+    try:
+        if kind is Tensor:
+            if state.grad and value.requires_grad:
+                return False
+            shares, value = value.extra is not None, value.raw
+            if value.__class__ is not float:
+                part = raw[index]
+                if value.shape != part.shape or (shares and value.ndim and _share_memory(value, part)):
+                    return False
+        elif kind is not float:
+            return False
+        raw[index] = value
+    except IndexError:
+        return False
+    record_change(self, ASSIGNMENT)
+    return True
 
 
 # ---- numbers and slices
@@ -256,13 +301,13 @@ def _without_leading_ones(value):
 def _write_part(part, value):
     """Write a value, broadcast, over a view."""
     if not value.ndim and part.ndim:
-        fill_with(part, value, "x[…] = …")
+        fill_with(part, value, ASSIGNMENT)
         return
     if value.shape != part.shape:
         value = _without_leading_ones(value)
         if value.shape != part.shape:
             value = expanded(value, size=expanded_size(value, tuple(part.shape)))
-    write(part, value, "x[…] = …")
+    write(part, value, ASSIGNMENT)
 
 
 def _fitting(part, value, indices):
