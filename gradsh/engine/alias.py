@@ -8,15 +8,15 @@ is stale where a value it saved was changed after the node was made.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.engine.node import AccumulateGrad, Node, Output, extra_of, operation_name
 from gradsh.engine.site import user_site
 from gradsh.engine.state import state, tick
 from gradsh.fault import fault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType
+    from typing import Any
 
     from gradsh.engine.tensor import Tensor
 
@@ -108,10 +108,11 @@ class Alias:
             return node
         if self.origin is not None:
             raise refusal(tensor, "its base or another view of its base has been")
-        from gradsh.engine.inplace import attach_view
+        from gradsh.engine.inplace import attach_view, move_retained
 
         self.seen = version
         attach_view(tensor, base, base.current_node())
+        move_retained(tensor, node, tensor.node)
         return tensor.node
 
 

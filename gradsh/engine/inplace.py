@@ -6,8 +6,6 @@ base, the changing operation works on it, and `strided_put` (PyTorch's CopySlice
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.backend.shield import shield
 from gradsh.engine.alias import TYPE_NAMES, record_change, refusal
 from gradsh.engine.node import AccumulateGrad, Node, extra_of
@@ -18,8 +16,10 @@ from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...], tuple[int, ...], int]
 
@@ -225,7 +225,7 @@ def rebase(tensor: Tensor, out: Tensor, node: Node | None) -> None:
     base = None if tensor.extra is None else tensor.extra.base
     if base is None:
         if node is not None or (tensor.node is not None and type(tensor.node) is not AccumulateGrad):
-            _move_retained(tensor.node, node)
+            move_retained(tensor, tensor.node, node)
             tensor.node = node
         return
     old = base.current_node()
@@ -233,15 +233,16 @@ def rebase(tensor: Tensor, out: Tensor, node: Node | None) -> None:
         return
     place = geometry(base.raw, tensor.raw)
     record(OPS["strided_put"], (base, out), (base.raw, out.raw), [old, node], [base], {"geometry": place}, False)
-    _move_retained(old, base.node)
+    move_retained(base, old, base.node)
     tensor.node = base.node  # until it is asked for: then its own, since the version has changed
 
 
-def _move_retained(before: Node | None, after: Node | None) -> None:
+def move_retained(tensor: Tensor, before: Node | None, after: Node | None) -> None:
     """`retain_grad` is about a tensor, whatever node it has: it goes on at the new one."""
     if before is None or after is None or after is before or before.extra is None or before.extra.retain is None:
         return
-    extra_of(after).retain, before.extra.retain = before.extra.retain, None
+    if before.extra.retain() is tensor:
+        extra_of(after).retain, before.extra.retain = before.extra.retain, None
 
 
 def geometry(base: Any, view: Any) -> Geometry:
