@@ -71,9 +71,9 @@ def _volume(labels, sizes):
     return count
 
 
-def product_over(x, y, x_labels, y_labels, out_labels):
+def product_over(x, y, x_labels, y_labels, out_labels, plain=True):
     """The contraction of two tensors by labels; a plain product, broadcast, where nothing is summed."""
-    if all(label in out_labels for label in x_labels + y_labels):
+    if plain and all(label in out_labels for label in x_labels + y_labels):
         return OPS["mul"](_spread_out(x, x_labels, out_labels), _spread_out(y, y_labels, out_labels))
     return contraction(x, y, x_labels=x_labels, y_labels=y_labels, out_labels=out_labels)
 

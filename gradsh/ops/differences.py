@@ -78,7 +78,8 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
     """Integral of y along dim by the trapezoidal rule, the points at distances dx or at x."""
     y = operand(y, "y")
     if not y.ndim:
-        raise fault(IndexError, f"Dimension specified as {dim} but tensor has no dimensions")
+        shown = dim if x is None else axis_of(dim, 0)
+        raise fault(IndexError, f"Dimension specified as {shown} but tensor has no dimensions")
     axis = axis_of(dim, y.ndim)
     if not y.shape[axis]:
         return y.detach().sum(axis)

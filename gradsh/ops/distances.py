@@ -13,6 +13,7 @@ from gradsh.ops.calls import operand
 from gradsh.ops.choice import clamp_min, where
 from gradsh.ops.dimensions import axes_of, axis_of
 from gradsh.ops.einsum import summed_products
+from gradsh.ops.expanding import broadcast_tensors
 from gradsh.ops.norms import check_floating, legacy_norm_over, measured, norm_over, slope
 from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
@@ -166,15 +167,10 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     if product_type.dtype.category != 2:
         kind = TYPE_NAMES[product_type.dtype.name]
         raise fault(RuntimeError, f"expected common dtype to be floating point, yet common dtype is {kind}")
-    rank = max(x1.ndim, x2.ndim)
-    axis = axis_of(dim, rank)
-    units = []
-    for x in (x1, x2):
-        if x.ndim < rank:
-            x = reshape(x, (1,) * (rank - x.ndim) + tuple(x.shape))
-        axes = (axis,) if rank else ()
-        units.append(OPS["div"](x, raised_unseen(norm_over(x, ord=2.0, axes=axes, keepdim=True), low=eps)))
-    return sum_over(OPS["mul"](*units), axes=(axis,) if rank else (), keepdim=False)
+    x1, x2 = broadcast_tensors(x1, x2)
+    axes = axes_of(axis_of(dim, x1.ndim), x1.ndim)
+    lengths = [raised_unseen(norm_over(x, ord=2.0, axes=axes, keepdim=True), low=eps) for x in (x1, x2)]
+    return sum_over((x1 / lengths[0]) * (x2 / lengths[1]), axes=axes, keepdim=False)
 
 
 @function(at=("F",), example="F.normalize(tensor([[3.0, 4.0]]))")

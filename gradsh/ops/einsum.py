@@ -27,12 +27,14 @@ def summed_products(operands, labels, out_labels):
     if len(terms) == 1:
         return _summed_and_ordered(*terms[0], out_labels)
     terms = [_summed_alone(terms, k, out_labels) for k in range(len(terms))]
+    nothing_summed = all(label in out_labels for names in labels for label in names)
     while len(terms) > 1:
         i, j = _cheapest(terms, sizes, out_labels)
         (x, x_names), (y, y_names) = terms[i], terms[j]
         rest = [term for k, term in enumerate(terms) if k not in (i, j)]
         kept = _kept(x_names + y_names, rest, out_labels)
-        terms = [*rest, (product_over(x, y, x_names, y_names, kept), kept)]
+        plain = bool(rest) or nothing_summed
+        terms = [*rest, (product_over(x, y, x_names, y_names, kept, plain), kept)]
     return terms[0][0]
 
 

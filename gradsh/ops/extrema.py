@@ -205,17 +205,12 @@ def min(input, dim=..., keepdim=False, *, other=None):
 def _over(input, dim, keepdim, name, op):
     input = operand(input)
     axes = axes_of(dim, input.ndim)
-    check_axes(input, name, axes, dim is None or dim == ())
-    return op(input, axes=axes, keepdim=keepdim)
-
-
-def check_axes(input, name, axes, everything):
-    """PyTorch's error for an extremum over dimensions that hold no numbers."""
-    if everything:
+    if dim is None or dim == ():
         check_not_empty(input, name)
     else:
-        for axis in axes:
-            check_not_empty(input, name, axis)
+        for one in dim if isinstance(dim, list | tuple) else (dim,):
+            check_not_empty(input, name, one)
+    return op(input, axes=axes, keepdim=keepdim)
 
 
 @function(example="amax(tensor([[1.0, 5.0], [3.0, 4.0]]), dim=0)")

@@ -153,6 +153,19 @@ def stacked_fault(error, x, y):
     return _batch_sizes((count, *a[-2:]), (count, *b[-2:])) or _scalar_types(x, y) or _not_for_bool("baddbmm_impl", x)
 
 
+def row_fault(x, y):
+    """For a vector times a stack of matrices, which PyTorch makes a bmm of, or an mv where the vector needs a gradient."""
+    a, b = _shape(x), _shape(y)
+    if a[0] == b[-2]:
+        return None
+    if not x.requires_grad:
+        return stacked_fault(None, x.detach().reshape(1, -1), y)
+    rows = b[-1]
+    for length in b[:-2]:
+        rows *= length
+    return _vector_sizes((rows,), (rows, b[-2]), a)
+
+
 def expansion_fault(shape, target):
     """A shape that does not expand to another."""
     if len(shape) > len(target):
@@ -170,7 +183,7 @@ def expansion_fault(shape, target):
 def added_matrix_fault(error, input, mat1, mat2, **settings):
     """For addmm and linear with a bias."""
     a, b = _shape(mat1), _shape(mat2)
-    if len(a) > 2:
+    if not settings:  # a stack of matrices or a row, folded
         rows = 1
         for length in a[:-1]:
             rows *= length

@@ -7,7 +7,7 @@ from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
-from gradsh.ops.product_faults import batch_fault, dot_fault, matrix_fault, stacked_fault, vector_fault
+from gradsh.ops.product_faults import batch_fault, dot_fault, matrix_fault, row_fault, stacked_fault, vector_fault
 from gradsh.ops.registry import bind_operator, function
 from gradsh.ops.samples import Sample, reals
 from gradsh.ops.shape import reshape, reshaped
@@ -112,19 +112,37 @@ def batch_product(xp, x, y):
     raise TypeError
 
 
-@bilinear(
-    x=lambda g, x_shape, y: sum_to_size(stacked_product(g, y.mT), size=x_shape),
-    y=lambda g, y_shape, x: sum_to_size(stacked_product(x.mT, g), size=y_shape),
-    sample=[Sample(reals(2, 1, 2, 3), reals(2, 3, 2)), Sample(reals(2, 3), reals(2, 3, 1))],
-    at=(),
-    explain=stacked_fault,
-    grad_fn="UnsafeViewBackward0",
-)
-def stacked_product(xp, x, y):
-    """Products of matrices, the dimensions before the last two broadcast."""
-    if x.dtype is y.dtype and x.dtype.char != "?":
-        return xp.matmul(blas_ready(xp, x), blas_ready(xp, y))
-    raise TypeError
+def _stacked_op(name, grad_fn):
+    """The same op under each of the names that the last node of PyTorch's several ways has."""
+
+    def product(xp, x, y):
+        """Products of matrices, the dimensions before the last two broadcast."""
+        if x.dtype is y.dtype and x.dtype.char != "?":
+            return xp.matmul(blas_ready(xp, x), blas_ready(xp, y))
+        raise TypeError
+
+    product.__name__ = name
+    return bilinear(
+        x=lambda g, x_shape, y: sum_to_size(stacked_product(g, y.mT), size=x_shape),
+        y=lambda g, y_shape, x: sum_to_size(stacked_product(x.mT, g), size=y_shape),
+        sample=[Sample(reals(2, 1, 2, 3), reals(2, 3, 2)), Sample(reals(2, 3), reals(2, 3, 1))],
+        at=(),
+        explain=stacked_fault,
+        grad_fn=grad_fn,
+    )(product)
+
+
+stacked_product = _stacked_op("stacked_product", "UnsafeViewBackward0")
+_transposed_product = _stacked_op("transposed_product", "TransposeBackward0")
+_copied_product = _stacked_op("copied_product", "CloneBackward0")
+
+
+def _matrix_and_stack(input, other):
+    """A matrix times a stack. PyTorch transposes both where the matrix needs a gradient, so that one mm does it."""
+    if not input.requires_grad:
+        return stacked_product(input, other)
+    op = _transposed_product if 1 in (input.shape[0], other.shape[-1]) else _copied_product
+    return op(input, other)
 
 
 def blas_ready(xp, x):
@@ -192,10 +210,13 @@ def matmul(input, other):
     if right == 2:
         return folded_product(input, other)
     if left == 1:
+        wrong = row_fault(input, other)
+        if wrong is not None:
+            raise wrong
         found = stacked_product(reshape(input, (1, *input.shape)), other)
         *lead, _, last = found.shape
         return reshaped(found, size=(*lead, last))
-    return stacked_product(input, other)
+    return _matrix_and_stack(input, other) if left == 2 else stacked_product(input, other)
 
 
 def _at(self, other):

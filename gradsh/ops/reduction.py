@@ -191,7 +191,9 @@ def _product(xp, x, axis, keepdim):
 
 
 @general(
-    x=lambda g, x, x_shape, out: reshaped(_prod_rule(g, reshaped(x, size=(-1,)), out, 0), size=x_shape),
+    x=lambda g, x, x_shape, out: (
+        reshaped(_prod_rule(g, reshaped(x, size=(-1,)), out, 0), size=x_shape) if x_shape else g
+    ),
     sample=[Sample(reals(2, 3)), Sample(Made(lambda rng: rng.permutation([0.0, 1.5, -0.7, 2.0])))],
     at=(),
     grad_fn="ProdBackward0",
