@@ -21,6 +21,7 @@ from gradsh.ops.shape import viewed
 from gradsh.ops.structure import to_dtype
 
 ASSIGNMENT = "x[…] = …"
+SINGLE_RANGE = 3.4e38  # beyond it a number needs a closer look before it becomes a float32
 
 
 def set_item(self, index, value):
@@ -63,7 +64,7 @@ def _set_at_once(self, index, value):
                 part = raw[index]
                 if value.shape != part.shape or (shares and value.ndim and _share_memory(value, part)):
                     return False
-        elif kind is not float:
+        elif kind is not float or (raw.dtype.char == "f" and not abs(value) < SINGLE_RANGE):
             return False
         raw[index] = value
     except IndexError:
