@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
 
 from gradsh.data.programs import read_program
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
     from gradsh.session import Session
     from gradsh.view.writers import Writer
 
@@ -30,7 +32,9 @@ class Option:
 
     __slots__ = ("choices", "flags", "help", "key", "many", "value")
 
-    def __init__(self, flags: str, help: str, value: str | None = None, choices: tuple[str, ...] = (), many: bool = False) -> None:
+    def __init__(
+        self, flags: str, help: str, value: str | None = None, choices: tuple[str, ...] = (), many: bool = False
+    ) -> None:
         self.flags, self.help, self.value, self.choices, self.many = flags.split(), help, value, choices, many
         self.key = self.flags[-1].lstrip("-").replace("-", "_")
 
@@ -139,7 +143,11 @@ def help_text() -> str:
     for row, option in rows:
         choices = f" ({', '.join(option.choices)})" if option.choices else ""
         lines.append(f"  {row:{width}}{option.help}{choices}")
-    lines += ["", "Exit status: 0 done, 1 the program failed, 2 wrong usage or syntax, 130 interrupted, 141 closed pipe.", "At the prompt, :help lists the commands."]
+    lines += [
+        "",
+        "Exit status: 0 done, 1 the program failed, 2 wrong usage or syntax, 130 interrupted, 141 closed pipe.",
+        "At the prompt, :help lists the commands.",
+    ]
     return "\n".join(lines)
 
 
@@ -266,7 +274,7 @@ def _writer(options: Arguments) -> Writer:
 
 
 def _run(session: Session, name: str, text: Callable[[], str], options: Arguments) -> int:
-    echo = options.echo or not options.no_echo and name in ("<eval>", "-")
+    echo = options.echo or (not options.no_echo and name in ("<eval>", "-"))
     label = {"<eval>": "<eval>", "-": "<stdin>"}.get(name, name)
     try:
         program = text()
@@ -304,5 +312,3 @@ def _collect_garbage_seldom() -> None:
 
     gc.freeze()
     gc.set_threshold(200_000, 20, 50)
-
-

@@ -1,18 +1,16 @@
 """The session: names, sources, settings, the last value, the records. The command and the prompt are built on it.
 
-    from gradsh import Session
-    s = Session()
-    s["x"] = numpy_array                      # a tensor that shares nothing
-    s.run("y = (x ** 2).sum()")               # the records of what was shown
-    s.eval("y + 1")                           # a value
-    s["x"].grad.numpy()
+from gradsh import Session
+s = Session()
+s["x"] = numpy_array                      # a tensor that shares nothing
+s.run("y = (x ** 2).sum()")               # the records of what was shown
+s.eval("y + 1")                           # a value
+s["x"].grad.numpy()
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from gradsh.backend import loading
 from gradsh.backend.dtypes import BY_NAME
@@ -24,8 +22,11 @@ from gradsh.lang import Source, compile_program
 from gradsh.library.scope import Scope
 from gradsh.view.value import PrintRecord, ValueRecord
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from types import CodeType
+    from typing import Any
 
     from gradsh.lang import Program
     from gradsh.lang.places import Place, Places
@@ -249,7 +250,9 @@ class Session:
 
     # ---- what programs call
 
-    def _print(self, *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
+    def _print(
+        self, *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
+    ) -> None:
         """Write values, as Python's print does."""
         text = (" " if sep is None else sep).join([value if value.__class__ is str else str(value) for value in values])
         end = "\n" if end is None else end
@@ -350,7 +353,12 @@ class Session:
     def variables(self) -> Iterator[tuple[str, Any]]:
         """The user's names and their values."""
         for name, value in list(self.namespace.items()):
-            if name.isidentifier() and not name.startswith("__") and not (name == "_" and self._own_underscore) and not (name == "args" and value == self.args):
+            if (
+                name.isidentifier()
+                and not name.startswith("__")
+                and not (name == "_" and self._own_underscore)
+                and not (name == "args" and value == self.args)
+            ):
                 yield name, value
 
     def tensors(self) -> Iterator[tuple[str, Tensor]]:
@@ -362,7 +370,9 @@ class Session:
             if isinstance(value, list | tuple):
                 yield from ((f"{name}[{k}]", item) for k, item in enumerate(value[:1000]) if isinstance(item, Tensor))
             elif isinstance(value, dict):
-                yield from ((f"{name}[{key!r}]", item) for key, item in list(value.items())[:1000] if isinstance(item, Tensor))
+                yield from (
+                    (f"{name}[{key!r}]", item) for key, item in list(value.items())[:1000] if isinstance(item, Tensor)
+                )
             elif callable(getattr(value, "named_parameters", None)) and not isinstance(value, type):
                 yield from ((f"{name}.{inner}", item) for inner, item in value.named_parameters())
 

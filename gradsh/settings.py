@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradsh.backend.dtypes import ALIASES, BY_NAME, FLOATING
 from gradsh.engine.state import state
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -18,7 +17,14 @@ class Setting:
 
     __slots__ = ("change", "help", "name", "read", "values")
 
-    def __init__(self, name: str, help: str, values: tuple[str, ...], read: Callable[[Session], str], change: Callable[[Session, str], None]) -> None:
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        values: tuple[str, ...],
+        read: Callable[[Session], str],
+        change: Callable[[Session, str], None],
+    ) -> None:
         self.name, self.help, self.values, self.read, self.change = name, help, values, read, change
 
 
@@ -57,11 +63,35 @@ SWITCH = ("on", "off")
 SETTINGS = {
     setting.name: setting
     for setting in (
-        Setting("torch", "PyTorch's defaults: float32 and Python's own meaning", SWITCH, lambda s: "on" if s.dialect == "torch" else "off", _torch),
-        Setting("dtype", "the default float type", tuple(t.name for t in BY_NAME.values() if t.category == FLOATING), lambda s: s.default.name, _dtype),
-        Setting("precision", "digits behind the point when tensors are printed", (), lambda s: str(state.print_options.precision), _precision),
+        Setting(
+            "torch",
+            "PyTorch's defaults: float32 and Python's own meaning",
+            SWITCH,
+            lambda s: "on" if s.dialect == "torch" else "off",
+            _torch,
+        ),
+        Setting(
+            "dtype",
+            "the default float type",
+            tuple(t.name for t in BY_NAME.values() if t.category == FLOATING),
+            lambda s: s.default.name,
+            _dtype,
+        ),
+        Setting(
+            "precision",
+            "digits behind the point when tensors are printed",
+            (),
+            lambda s: str(state.print_options.precision),
+            _precision,
+        ),
         Setting("seed", "start the random numbers anew", (), lambda s: "" if s.seed is None else str(s.seed), _seed),
-        Setting("keep", "keep values and gradients with the graph, for :graph", SWITCH, lambda s: "on" if s.keep else "off", _keep),
+        Setting(
+            "keep",
+            "keep values and gradients with the graph, for :graph",
+            SWITCH,
+            lambda s: "on" if s.keep else "off",
+            _keep,
+        ),
     )
 }
 
@@ -81,7 +111,11 @@ class Settings:
         from gradsh.fault import CommandError, fault
 
         near = difflib.get_close_matches(name, SETTINGS, 1)
-        raise fault(CommandError, f"there is no setting {name}", hint=f"did you mean :set {near[0]}?" if near else ":set lists them")
+        raise fault(
+            CommandError,
+            f"there is no setting {name}",
+            hint=f"did you mean :set {near[0]}?" if near else ":set lists them",
+        )
 
     def rows(self) -> list[tuple[str, str, str, tuple[str, ...]]]:
         """(name, value, what it is, what it may be) of every setting."""
@@ -93,5 +127,3 @@ class Settings:
         if setting.values and value not in setting.values:
             raise ValueError(f"{name} is one of {', '.join(setting.values)}, not {value}")
         setting.change(self.session, value)
-
-

@@ -6,9 +6,6 @@ when they are first asked for, so Python's own `sum`, `max`, … are written `bu
 
 from __future__ import annotations
 
-import builtins
-from typing import Any
-
 from gradsh.backend.shield import shield
 
 with shield:  # numpy cannot be loaded again where it was interrupted
@@ -17,9 +14,11 @@ with shield:  # numpy cannot be loaded again where it was interrupted
 from numpy import ndarray as ndarray
 
 from gradsh.backend import loading, selection
-from gradsh.backend.dtypes import BY_CHAR, DType
-from gradsh.backend.dtypes import float32 as single
-from gradsh.backend.dtypes import float64 as double
+from gradsh.backend.dtypes import BY_CHAR, DType, float32 as single, float64 as double
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 float32 = np.float32
 float64 = np.float64

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gradsh.backend.precision import chebyshev, in_doubles
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 

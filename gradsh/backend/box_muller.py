@@ -10,14 +10,15 @@ precision uses AVX2 versions of the Cephes polynomials, followed here step by st
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradsh.backend.fused import fused_multiply_add_single, single
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from numpy.typing import NDArray
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import numpy as np
 
@@ -56,7 +55,18 @@ boolean = DType("bool", BOOL, 1, "?")
 ALL = (float64, float32, float16, int64, int32, int16, int8, uint8, boolean)
 BY_NAME = {dtype.name: dtype for dtype in ALL}
 ALIASES = {"double": float64, "float": float32, "half": float16, "long": int64, "int": int32, "short": int16}
-BY_CHAR = {"d": float64, "f": float32, "e": float16, "l": int64, "q": int64, "i": int32, "h": int16, "b": int8, "B": uint8, "?": boolean}
+BY_CHAR = {
+    "d": float64,
+    "f": float32,
+    "e": float16,
+    "l": int64,
+    "q": int64,
+    "i": int32,
+    "h": int16,
+    "b": int8,
+    "B": uint8,
+    "?": boolean,
+}
 
 
 def promote(a: DType, b: DType) -> DType:

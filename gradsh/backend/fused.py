@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradsh.backend.precision import by_library, horner, in_doubles
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from numpy.typing import NDArray
 
     Doubles = NDArray[np.float64]

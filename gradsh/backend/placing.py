@@ -7,12 +7,14 @@ offset), counted in elements, as `engine.inplace.geometry` describes a view.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     Layout = tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...], tuple[int, ...], int]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LARGE = 1500  # numbers from which on it is worth it
 BLOCK = 1 << 14  # numbers worked on at a time: the masks stay in the cache

@@ -6,10 +6,13 @@ Operators work on `numpy.float32` itself, whose arithmetic costs a seventh of a 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 from gradsh.backend import arrays, scalars
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 float32 = arrays.float32
 

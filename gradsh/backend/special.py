@@ -6,7 +6,6 @@ Everything is computed in double precision, whatever the type of the arrays, and
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +14,10 @@ from gradsh.backend.bessel import modified_bessel
 from gradsh.backend.gamma import digamma, gammainc, gammaincc, lgamma, polygamma, zeta
 from gradsh.backend.precision import by_library, horner, in_doubles
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from numpy.typing import NDArray
 
     Doubles = NDArray[np.float64]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 from gradsh.engine import runtime
 from gradsh.engine.alias import C_TYPES, TYPE_NAMES, check_saved_out, tensor_type
@@ -14,7 +13,12 @@ from gradsh.engine.state import state, tick
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
-Hooks = dict[int, Callable[..., Any]]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Hooks = dict[int, Callable[..., Any]]
 
 
 class RemovableHandle:

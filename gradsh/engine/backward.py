@@ -7,9 +7,7 @@ and all at once, so that a pass that fails changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Any
 
 from gradsh.backend.shield import shield
 from gradsh.engine import runtime
@@ -19,6 +17,11 @@ from gradsh.engine.op import OPS
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import Site, fault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
 
 _creation = attrgetter("seq")
 
@@ -63,7 +66,10 @@ def grad(
     if not targets:
         raise fault(RuntimeError, "`inputs` argument to `grad()` cannot be empty.")
     if allow_unused is False and materialize_grads:
-        raise fault(ValueError, "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise fault(
+            ValueError,
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.",
+        )
     for root in roots:
         if not isinstance(root, Tensor):
             raise fault(AssertionError, "Expected output to be a torch.Tensor", notes=(f"it is {type(root).__name__}",))
@@ -98,10 +104,16 @@ def grad(
 def _zeros(target: Tensor) -> Tensor:
     from gradsh.backend import arrays
 
-    return wrap(arrays.canonical(arrays.zeros(target.shape, target.dtype.code)[()])) if not target.ndim else wrap(arrays.zeros(target.shape, target.dtype.code))
+    return (
+        wrap(arrays.canonical(arrays.zeros(target.shape, target.dtype.code)[()]))
+        if not target.ndim
+        else wrap(arrays.zeros(target.shape, target.dtype.code))
+    )
 
 
-def _batched(roots: list[Any], targets: list[Any], grads: list[Any], create_graph: bool, allow_unused: bool, materialize: bool) -> tuple[Tensor | None, ...]:
+def _batched(
+    roots: list[Any], targets: list[Any], grads: list[Any], create_graph: bool, allow_unused: bool, materialize: bool
+) -> tuple[Tensor | None, ...]:
     """As `grad`, for gradients of the outputs with a dimension more: the results have it too."""
     for index, (root, given) in enumerate(zip(roots, grads, strict=True)):
         if given.shape[1:] != root.shape:
@@ -120,7 +132,7 @@ def _batched(roots: list[Any], targets: list[Any], grads: list[Any], create_grap
 
 
 def _listed(values: Any) -> list[Any]:
-    return [values] if isinstance(values, Tensor) or state.lists and isinstance(values, float | int) else list(values)
+    return [values] if isinstance(values, Tensor) or (state.lists and isinstance(values, float | int)) else list(values)
 
 
 def _targets(inputs: Any) -> list[Tensor]:
@@ -128,7 +140,9 @@ def _targets(inputs: Any) -> list[Tensor]:
     targets = _listed(inputs)
     for target in targets:
         if not isinstance(target, Tensor):
-            raise fault(RuntimeError, f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}")
+            raise fault(
+                RuntimeError, f"all inputs have to be Tensors or GradientEdges, but got {type(target).__name__}"
+            )
     return targets
 
 
@@ -139,7 +153,9 @@ def _seeds(roots: list[Any], grads: list[Any], create_graph: bool) -> list[Any]:
     seeds: list[Any] = []
     for index, (root, given) in enumerate(zip(roots, grads, strict=True)):
         if not isinstance(root, Tensor):
-            raise fault(TypeError, f"element {index} of tensors to differentiate must be a Tensor, not {type(root).__name__}")
+            raise fault(
+                TypeError, f"element {index} of tensors to differentiate must be a Tensor, not {type(root).__name__}"
+            )
         if given is None:
             if root.current_node() is None:
                 raise _no_graph(root, index)
@@ -150,7 +166,11 @@ def _seeds(roots: list[Any], grads: list[Any], create_graph: bool) -> list[Any]:
                     notes=(f"this one has shape {tuple(root.shape)}: {root.numel()} numbers",),
                     hint="y.sum().backward(), or y.backward(gradient=torch.ones_like(y)) for weights of your own",
                 )
-            seed: Any = 1.0 if root.raw.__class__ is float else runtime.canonical(root.raw * 0 + 1 if root.ndim == 0 else _ones(root))
+            seed: Any = (
+                1.0
+                if root.raw.__class__ is float
+                else runtime.canonical(root.raw * 0 + 1 if root.ndim == 0 else _ones(root))
+            )
         else:
             if root.current_node() is None:
                 raise _no_graph(root, index)
@@ -319,7 +339,7 @@ def _pass(
             if node.__class__ is AccumulateGrad:
                 leaves.append((node, g, node.own))  # type: ignore[arg-type]
                 continue
-            if state.check_nan or extra is not None and extra.post:
+            if state.check_nan or (extra is not None and extra.post):
                 _observed(node, g, create)
             elif create:
                 node.run_recorded(g)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
 
 from gradsh.backend.dtypes import BY_CHAR, FLOATING, INTEGER, DType, boolean, int64, promote
 from gradsh.engine.device import check_device
@@ -11,8 +10,10 @@ from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw, scalar_dtype, wrap
 from gradsh.fault import fault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 NUMBERS = (float, int, bool)
 LISTS = {list, tuple}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradsh.engine.state import state
 from gradsh.fault import fault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 TYPES = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",

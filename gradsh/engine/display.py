@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradsh.engine.state import state
 from gradsh.engine.text import tensor_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradsh.engine.tensor import Tensor
 

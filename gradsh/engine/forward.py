@@ -11,15 +11,17 @@ round, work to any order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
 from gradsh.engine.alias import Alias
 from gradsh.engine.inplace import geometry, is_view, old_value
 from gradsh.engine.op import BILINEAR, CONSTANT, ELEMENTWISE, LINEAR, OPS, Op
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, new, wrap
 from gradsh.fault import fault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 
 class Dual(Tensor):

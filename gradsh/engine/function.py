@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
 
 from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.alias import FUNCTION, Alias, check_saved, owner_of, record_change, stale
@@ -16,8 +15,10 @@ from gradsh.engine.state import no_grad, state, tick
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
 
 class Function:

@@ -6,8 +6,6 @@ an abandoned graph is freed at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.engine.arrival import as_tensor
 from gradsh.engine.node import Node, Released
 from gradsh.engine.op import OPS
@@ -15,8 +13,10 @@ from gradsh.engine.runtime import Meta, accumulate, accumulate_recorded
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 
 class FunctionCtx:

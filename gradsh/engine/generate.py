@@ -8,15 +8,17 @@ hands everything else to `general_call`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 from gradsh.engine import runtime
 from gradsh.engine.node import Node
 from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
 from gradsh.engine.promote import operator_call
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from gradsh.engine.op import Op
 
 
@@ -115,8 +117,13 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
         space = _compile(write.text(), op.name, names)
         space["Plain"] = op.node_class(False)
         return space[op.name]  # type: ignore[no-any-return]
-    if op.kind == CONSTANT or op.variadic or op.outputs or op.many or (op.kind == ELEMENTWISE and len(op.operands) > 2) or (
-        op.optional and (op.kind == ELEMENTWISE or op.at and REQUIRED in op.settings.values())
+    if (
+        op.kind == CONSTANT
+        or op.variadic
+        or op.outputs
+        or op.many
+        or (op.kind == ELEMENTWISE and len(op.operands) > 2)
+        or (op.optional and (op.kind == ELEMENTWISE or (op.at and REQUIRED in op.settings.values())))
     ):
         write(fallback)
         return _compile(write.text(), op.name, names)[op.name]  # type: ignore[no-any-return]
@@ -136,10 +143,16 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
         write(f"if {name}_class is Tensor or {name}_class is Parameter:")
         write(f"    {name}_raw = {name}.raw")
         if ruled:
-            write(f"    {name}_node = {name}.node if {name}.extra is None else {name}.current_node() if state.grad else None")
+            write(
+                f"    {name}_node = {name}.node if {name}.extra is None else {name}.current_node() if state.grad else None"
+            )
         if numbers:
             write(f"    {name}_number = False")
-            write(f"elif {name}_class is float or {name}_class is int:" if op.numbers else f"elif ({name}_class is float or {name}_class is int) and state.lists:")
+            write(
+                f"elif {name}_class is float or {name}_class is int:"
+                if op.numbers
+                else f"elif ({name}_class is float or {name}_class is int) and state.lists:"
+            )
             write(f"    {name}_raw = {name}", f"    {name}_number = True")
             if ruled:
                 write(f"    {name}_node = None")
@@ -152,7 +165,10 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
         _elementwise(op, write, kernel, publics, fallback, settings)
     else:
         if op.view:
-            write.block(f"if {publics[0]}_raw.__class__ is not ndarray:", f"{publics[0]}_raw = {publics[0]}.raw = shared({publics[0]}_raw)")
+            write.block(
+                f"if {publics[0]}_raw.__class__ is not ndarray:",
+                f"{publics[0]}_raw = {publics[0]}.raw = shared({publics[0]}_raw)",
+            )
         write.block("try:", f"raw = {kernel('arrays')}")
         write.block("except Exception as error:", f"raise explained(op, error, {operands}, {settings}) from None")
         write.block("if raw.__class__ is not ndarray:", "raw = canonical(raw)")
@@ -160,7 +176,13 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
     write("out.extra = None" if not op.view else f"out.extra = view_of({publics[0]})")
     ruled_publics = [op.public[operand] for operand in op.operands if operand in op.rules]
     none = " and ".join(f"{name}_node is None" for name in ruled_publics) or "True"
-    write.block(f"if {none} or not state.grad:", "out.node = None", "if state.inference:", "    out.extra = inference_alias(out.extra)", "return out")
+    write.block(
+        f"if {none} or not state.grad:",
+        "out.node = None",
+        "if state.inference:",
+        "    out.extra = inference_alias(out.extra)",
+        "return out",
+    )
     if op.kind == ELEMENTWISE and len(op.operands) == 2:
         write.block("if same:", "node = new(Plain)")
         write("else:")
@@ -185,7 +207,12 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
 def _write_raw(op: Op, write: Writer, publics: list[str], kernel: str) -> None:
     """The way of a rule's call, where the kernel is all there is to do. A public op cannot tell a rule's number from a user's."""
     if op.at:
-        arrays = [f"({name}.__class__ is ndarray or {name} is None)" if operand in op.optional else f"{name}.__class__ is ndarray" for operand, name in zip(op.operands, publics, strict=True)]
+        arrays = [
+            f"({name}.__class__ is ndarray or {name} is None)"
+            if operand in op.optional
+            else f"{name}.__class__ is ndarray"
+            for operand, name in zip(op.operands, publics, strict=True)
+        ]
         write(f"elif {' and '.join(arrays)} and getframe(1).f_code.co_filename[0] != '<':")
     else:
         first = f"{publics[0]}_class"
@@ -203,7 +230,9 @@ def _accepted(op: Op) -> str:
     return "dfelqihbB" if refused or op.check is not None else ""
 
 
-def _elementwise(op: Op, write: Writer, kernel: Callable[[str], str], publics: list[str], fallback: str, settings: str) -> None:
+def _elementwise(
+    op: Op, write: Writer, kernel: Callable[[str], str], publics: list[str], fallback: str, settings: str
+) -> None:
     """The choice of a namespace by the operands' types, for one or two operands.
 
     A kernel on scalars that raises is run again on numpy's, which have IEEE's answers, and PyTorch's errors.
@@ -221,7 +250,12 @@ def _elementwise(op: Op, write: Writer, kernel: Callable[[str], str], publics: l
         write(f"        raise explained(op, error, ({x},), {settings}) from None")
         write("    if raw.__class__ is not ndarray:", "        raw = canonical(raw)")
         write(f"elif {x}_raw.__class__ is float:", "    try:", f"        raw = {kernel('scalars')}")
-        write("    except Exception:", f"        {again}", "    if raw.__class__ is not float:", f"        raw = {scalar}(raw)")
+        write(
+            "    except Exception:",
+            f"        {again}",
+            "    if raw.__class__ is not float:",
+            f"        raw = {scalar}(raw)",
+        )
         write("else:", "    try:", f"        raw = {kernel('singles')}", "    except Exception:", f"        {again}")
         write("    if raw.__class__ is not float32:", f"        raw = {single}(raw)")
         return
@@ -234,8 +268,16 @@ def _elementwise(op: Op, write: Writer, kernel: Callable[[str], str], publics: l
     write("        try:", f"            raw = {kernel('arrays')}", "        except Exception as error:")
     write(f"            raise explained(op, error, ({x}, {y}), {settings}) from None")
     write("        if raw.__class__ is not ndarray:", "            raw = canonical(raw)", "            same = True")
-    write("        else:", "            shape = raw.shape", f"            same = {x}_raw.shape == shape and {y}_raw.shape == shape")
-    write(f"    elif kind is float and not ({x}_number and {y}_number):", "        try:", f"            raw = {kernel('scalars')}")
+    write(
+        "        else:",
+        "            shape = raw.shape",
+        f"            same = {x}_raw.shape == shape and {y}_raw.shape == shape",
+    )
+    write(
+        f"    elif kind is float and not ({x}_number and {y}_number):",
+        "        try:",
+        f"            raw = {kernel('scalars')}",
+    )
     write("        except Exception:", f"            {again}")
     write("        if raw.__class__ is not float:", f"            raw = {scalar}(raw)")
     write("        same = True")
@@ -246,15 +288,24 @@ def _elementwise(op: Op, write: Writer, kernel: Callable[[str], str], publics: l
     write("    else:", f"        {fallback}")
     for a, b, a_kind in ((x, y, "kind"), (y, x, "other_kind")):
         write(f"elif {b}_number:")
-        write(f"    if {a_kind} is ndarray and {a}_raw.dtype.char in 'df':", "        try:", f"            raw = {kernel('arrays')}", "        except Exception as error:")
+        write(
+            f"    if {a_kind} is ndarray and {a}_raw.dtype.char in 'df':",
+            "        try:",
+            f"            raw = {kernel('arrays')}",
+            "        except Exception as error:",
+        )
         write(f"            raise explained(op, error, ({x}, {y}), {settings}) from None")
         write("        if raw.__class__ is not ndarray:", "            raw = canonical(raw)")
         for test, which, result in (("float", "scalars", scalar), ("float32", "singles", single)):
-            write(f"    elif {a_kind} is {test} and not {a}_number:", "        try:", f"            raw = {kernel(which)}")
+            write(
+                f"    elif {a_kind} is {test} and not {a}_number:", "        try:", f"            raw = {kernel(which)}"
+            )
             write("        except Exception:", f"            {again}")
             write(f"        if raw.__class__ is not {test}:", f"            raw = {result}(raw)")
         write("    else:", f"        {fallback}", "    same = True")
-    write(f"elif kind is ndarray and {x}_raw.ndim and {x}_raw.dtype.char in 'df' or other_kind is ndarray and {y}_raw.ndim and {y}_raw.dtype.char in 'df':")
+    write(
+        f"elif kind is ndarray and {x}_raw.ndim and {x}_raw.dtype.char in 'df' or other_kind is ndarray and {y}_raw.ndim and {y}_raw.dtype.char in 'df':"
+    )
     write("    try:", f"        raw = {kernel('arrays')}", "    except Exception as error:")
     write(f"        raise explained(op, error, ({x}, {y}), {settings}) from None", "    same = False")
     # A number and a shared one, which is a 0-d array.
@@ -369,7 +420,9 @@ def _unpack(op: Op, write: Writer, field: str, recorded: bool, node: str, meta: 
     elif field == "out" and recorded:
         write("out = wrapped_out(self, out)")
     elif field in op.outputs and recorded:
-        write(f"{field} = wrap({field}, {'None' if not op.differentiable[op.outputs.index(field)] else f'output_node(self, {op.outputs.index(field)})'})")
+        write(
+            f"{field} = wrap({field}, {'None' if not op.differentiable[op.outputs.index(field)] else f'output_node(self, {op.outputs.index(field)})'})"
+        )
 
 
 def _needed(op: Op, write: Writer, ruled: list[str], nodes: dict[str, str], fitted: bool, recorded: bool) -> None:
@@ -401,7 +454,11 @@ def _run_fixed(op: Op, write: Writer, ruled: list[str], fitted: bool, recorded: 
         write("try:")
         write.depth += 1
     for operand in ruled:
-        write(f"{operand}_g = {calls[operand]} if {nodes[operand]} is not None else None" if len(ruled) > 1 else f"{operand}_g = {calls[operand]}")
+        write(
+            f"{operand}_g = {calls[operand]} if {nodes[operand]} is not None else None"
+            if len(ruled) > 1
+            else f"{operand}_g = {calls[operand]}"
+        )
     if not recorded:
         write.depth -= 1
         write("except (ArithmeticError, ValueError):")
@@ -438,4 +495,3 @@ def _run_variadic(op: Op, write: Writer, recorded: bool) -> None:
     write(f"    value = rule_{rule}({uses})")
     write("    if node.g is None:", "        node.g = value", "        node.own = value is not g")
     write("    else:", f"        {'accumulate_recorded' if recorded else 'accumulate'}(node, value)")
-

@@ -5,12 +5,15 @@ Nothing here runs unless a keeper is put into `state.keep`.
 
 from __future__ import annotations
 
-from types import CodeType, FrameType
-from typing import Any
-
 from gradsh.engine.node import AccumulateGrad, Node
 from gradsh.engine.site import user_frame
-from gradsh.engine.tensor import Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
+
+    from gradsh.engine.tensor import Tensor
 
 
 class Path:

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from types import CodeType
-from typing import Any
 
 from gradsh.engine.alias import version_of
 from gradsh.engine.site import user_site
 from gradsh.engine.tensor import Tensor
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType
+    from typing import Any
+
+    Run = tuple[CodeType | None, int, Any]  # code object, instruction, raw amount or None where it is too large
+
 LATEST = 100  # runs of a leaf that are remembered, older ones are only counted
 LARGEST = 4096  # numbers of an amount that is remembered
-
-Run = tuple[CodeType | None, int, Any]  # code object, instruction, raw amount or None where it is too large
 
 
 class Runs:

@@ -8,13 +8,15 @@ once. The class of a node is made per op (`generate`), named as PyTorch names it
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
-from types import CodeType
-from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradsh.engine.site import user_site
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import CodeType
+    from typing import Any, ClassVar
+
     from gradsh.engine.op import Op
     from gradsh.engine.tensor import Tensor
 

@@ -14,13 +14,15 @@ of the operands, for `*name`); any other name is refused when the module is impo
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-from gradsh.engine.node import Node
+    from gradsh.engine.node import Node
 
-Rule = Callable[..., Any]
-Kernel = Callable[..., Any]
+    Rule = Callable[..., Any]
+    Kernel = Callable[..., Any]
 
 
 class Registry(dict[str, "Op"]):
@@ -107,7 +109,9 @@ class Op:
         self.operands = list(names[1 : code.co_argcount])
         self.optional = set(self.operands[len(self.operands) - len(kernel.__defaults__ or ()) :])
         count = code.co_argcount + code.co_kwonlyargcount
-        self.settings = {key: (kernel.__kwdefaults__ or {}).get(key, REQUIRED) for key in names[code.co_argcount : count]}
+        self.settings = {
+            key: (kernel.__kwdefaults__ or {}).get(key, REQUIRED) for key in names[code.co_argcount : count]
+        }
         self.variadic = names[count] if code.co_flags & 4 else None
         if self.variadic:
             self.operands.append(self.variadic)
@@ -135,7 +139,9 @@ class Op:
         known |= {name + suffix for name in self.operands for suffix in ("_shape", "_dtype")}
         stray = [name for name in asked if name not in known]
         if stray:
-            raise TypeError(f"{self.name}: the rule for {operand} asks for {', '.join(stray)}; it may ask for {', '.join(sorted(known))}")
+            raise TypeError(
+                f"{self.name}: the rule for {operand} asks for {', '.join(stray)}; it may ask for {', '.join(sorted(known))}"
+            )
         return asked
 
     def __call__(self, *args: Any, **settings: Any) -> Any:

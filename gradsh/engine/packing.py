@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
 from gradsh.engine.function_node import FunctionNode
 from gradsh.engine.node import Node, Released, extra_of
 from gradsh.engine.runtime import canonical
@@ -12,11 +9,14 @@ from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType, TracebackType
+    from typing import Any
 
-Pack = Callable[[Tensor], Any]
-Unpack = Callable[[Any], Tensor]
+    Pack = Callable[[Tensor], Any]
+    Unpack = Callable[[Any], Tensor]
 
 
 class saved_tensors_hooks:

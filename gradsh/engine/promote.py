@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.backend import loading, scalars
-from gradsh.backend.dtypes import FLOATING, DType, promote
-from gradsh.backend.dtypes import boolean as bool_type
+from gradsh.backend.dtypes import FLOATING, DType, boolean as bool_type, promote
 from gradsh.engine.alias import SEVERAL, TYPE_NAMES, Alias, inference_alias, refuse_inference
 from gradsh.engine.node import Node, Output
 from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
@@ -15,7 +12,10 @@ from gradsh.engine.state import state, tick
 from gradsh.engine.tensor import Tensor, number_raw, scalar_dtype, wrap
 from gradsh.fault import details_of, fault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gradsh.engine.op import Op
 
 NUMBERS = (float, int, bool)
@@ -40,7 +40,10 @@ def general_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) ->
     _check_settings(op, settings)
     if not any(isinstance(operand, Tensor) for operand in operands):
         if any(isinstance(operand, list | tuple) for operand in operands) and not op.variadic and state.lists:
-            operands = tuple(_tensor(op, k, operand) if isinstance(operand, list | tuple) else operand for k, operand in enumerate(operands))
+            operands = tuple(
+                _tensor(op, k, operand) if isinstance(operand, list | tuple) else operand
+                for k, operand in enumerate(operands)
+            )
         else:
             caller = getframe(2).f_code
             by_user = caller.co_filename[0] == "<" or caller.co_name == "first"
@@ -54,7 +57,7 @@ def general_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) ->
         operand if isinstance(operand, Tensor) or operand is None else _tensor(op, k, operand)
         for k, operand in enumerate(operands)
     )
-    if op.view and values[0].raw.__class__ is float or op.view and not values[0].raw.ndim:
+    if (op.view and values[0].raw.__class__ is float) or (op.view and not values[0].raw.ndim):
         from gradsh.backend import arrays
 
         values[0].raw = arrays.shared(values[0].raw)
@@ -250,7 +253,9 @@ def _fitting(value: float | int, dtype: DType) -> float | int:
 # ---- applying and recording
 
 
-def _applied(op: Op, operands: tuple[Any, ...], raws: tuple[Any, ...], settings: dict[str, Any], *, fitted: bool) -> Any:
+def _applied(
+    op: Op, operands: tuple[Any, ...], raws: tuple[Any, ...], settings: dict[str, Any], *, fitted: bool
+) -> Any:
     from gradsh.backend import arrays
 
     if op.kind == ELEMENTWISE:
@@ -296,7 +301,13 @@ def _operand_names(op: Op, operands: tuple[Any, ...]) -> list[str]:
 
 
 def record(
-    op: Op, operands: tuple[Any, ...], raws: tuple[Any, ...], nodes: list[Node | None], outs: list[Tensor], settings: dict[str, Any], fitted: bool
+    op: Op,
+    operands: tuple[Any, ...],
+    raws: tuple[Any, ...],
+    nodes: list[Node | None],
+    outs: list[Tensor],
+    settings: dict[str, Any],
+    fitted: bool,
 ) -> None:
     """Make the node of an op that was applied to operands with these nodes, and give it to the outputs."""
     from gradsh.engine import runtime
@@ -423,4 +434,6 @@ def common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
 
 def dimension_fault(axis: int, ndim: int) -> BaseException:
     bound = max(ndim, 1)
-    return fault(IndexError, f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {axis})")
+    return fault(
+        IndexError, f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {axis})"
+    )

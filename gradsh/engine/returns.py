@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gradsh.engine.op import Op
 
 _types: dict[tuple[str, tuple[str, ...]], type[Returned]] = {}
 
 
-class Returned(tuple[Any, ...]):
+class Returned(tuple["Any", ...] if TYPE_CHECKING else tuple):  # type: ignore[misc]
     """Several outputs: a tuple whose items have names."""
 
     __slots__ = ()

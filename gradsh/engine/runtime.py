@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradsh.backend import loading, scalars
-from gradsh.backend.dtypes import DType
-from gradsh.backend.dtypes import float64 as double
+from gradsh.backend.dtypes import DType, float64 as double
 from gradsh.engine.alias import SEVERAL, Alias, check_saved, inference_alias, refuse_inference
 from gradsh.engine.node import Node, Output
 from gradsh.engine.op import OPS
@@ -14,6 +11,10 @@ from gradsh.engine.promote import again, explained, general_call, rule_again
 from gradsh.engine.site import getframe
 from gradsh.engine.state import state, tick
 from gradsh.engine.tensor import Parameter, Tensor, new, wrap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Meta = tuple[tuple[int, ...], DType]
 SCALAR: Meta = ((), double)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.engine.create import NUMBERS
 from gradsh.engine.node import Released
 from gradsh.engine.tensor import Tensor, number_raw, wrap
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gradsh.engine.node import Node
     from gradsh.engine.op import Op
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradsh.engine.generate import fill_node
 from gradsh.engine.op import CONSTANT, ELEMENTWISE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradsh.engine.generate import Writer
     from gradsh.engine.op import Op

@@ -7,7 +7,10 @@ begins with `<`.
 from __future__ import annotations
 
 import sys
-from types import CodeType, FrameType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
 
 getframe = sys._getframe
 

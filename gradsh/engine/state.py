@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
-from types import TracebackType
-from typing import Any
 
 from gradsh.backend.dtypes import DType, float64
 from gradsh.engine.text import PrintOptions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Any
 
 
 class State:
@@ -65,7 +68,9 @@ class GradMode:
     def _set(self) -> None:
         state.grad = self.mode
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         state.grad, state.inference = self._before.pop()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,7 +114,7 @@ def _generator_under(mode: GradMode, function: Callable[..., Any]) -> Callable[.
     return under_mode
 
 
-class no_grad(GradMode):  # noqa: N801  (PyTorch's name)
+class no_grad(GradMode):
     """Operations inside are not recorded: `with torch.no_grad():` or `@torch.no_grad()`."""
 
     __slots__ = ()
@@ -125,7 +130,7 @@ class no_grad(GradMode):  # noqa: N801  (PyTorch's name)
         return self(function)
 
 
-class enable_grad(no_grad):  # noqa: N801
+class enable_grad(no_grad):
     """Operations inside are recorded, even within `no_grad`."""
 
     __slots__ = ()
@@ -134,7 +139,7 @@ class enable_grad(no_grad):  # noqa: N801
         GradMode.__init__(self, True)
 
 
-class set_grad_enabled(GradMode):  # noqa: N801
+class set_grad_enabled(GradMode):
     """Switches recording at once, and back at the end where it is used with `with`."""
 
     __slots__ = ("_outside",)
@@ -147,7 +152,9 @@ class set_grad_enabled(GradMode):  # noqa: N801
     def __enter__(self) -> None:
         self._set()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         state.grad = self._outside
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -155,7 +162,7 @@ class set_grad_enabled(GradMode):  # noqa: N801
         return GradMode(self.mode)(function)
 
 
-class inference_mode(GradMode):  # noqa: N801
+class inference_mode(GradMode):
     """As `no_grad`, and results are marked so that they cannot enter a graph later."""
 
     __slots__ = ()
@@ -175,7 +182,7 @@ class inference_mode(GradMode):  # noqa: N801
         state.inference_seen = True
 
 
-class set_detect_anomaly:  # noqa: N801
+class set_detect_anomaly:
     """Makes a nan that appears in a backward pass an error that names the operation."""
 
     __slots__ = ("_before",)
@@ -187,11 +194,13 @@ class set_detect_anomaly:  # noqa: N801
     def __enter__(self) -> None:
         return
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         state.anomaly, state.check_nan = self._before
 
 
-class detect_anomaly(set_detect_anomaly):  # noqa: N801
+class detect_anomaly(set_detect_anomaly):
     """The same for what is inside a `with`."""
 
     __slots__ = ("_check_nan",)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
-from gradsh.backend.dtypes import BY_CHAR, FLOATING, DType, boolean, int64
-from gradsh.backend.dtypes import float32 as single
-from gradsh.backend.dtypes import float64 as double
+from gradsh.backend.dtypes import BY_CHAR, FLOATING, DType, boolean, float32 as single, float64 as double, int64
 from gradsh.engine.node import AccumulateGrad, Node, Output
 from gradsh.engine.site import user_site
 from gradsh.engine.state import state, tick
 from gradsh.fault import fault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
     from gradsh.engine.alias import Alias
 
 new = object.__new__
@@ -201,7 +200,11 @@ class Tensor:
 
     def _only(self) -> float | int | bool:
         if self.numel() != 1:
-            raise fault(ValueError, "only one element tensors can be converted to Python scalars", hint=".sum(), .mean() or x[0]")
+            raise fault(
+                ValueError,
+                "only one element tensors can be converted to Python scalars",
+                hint=".sum(), .mean() or x[0]",
+            )
         return self.item()
 
     def __index__(self) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradsh.backend.dtypes import DType
 from gradsh.engine.arrival import assign_grad
 from gradsh.engine.function_node import FunctionNode
@@ -14,6 +12,10 @@ from gradsh.engine.tensor import Parameter, Size, Tensor
 from gradsh.lang import arithmetic, members
 from gradsh.library.namespaces import Namespace
 from gradsh.ops import rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # What the engine keeps on a tensor for itself.
 INTERNAL = frozenset(("raw", "node", "extra", "current_node"))
@@ -49,7 +51,11 @@ def _admit(told: tuple[type, tuple[str, ...] | None, tuple[str, ...]]) -> None:
 def _refuse(space: Namespace, name: str, value: Any) -> None:
     from gradsh.fault import fault
 
-    raise fault(AttributeError, f"the library cannot be changed: {space.label}.{name}", hint=f"{name} = … makes a name of your own")
+    raise fault(
+        AttributeError,
+        f"the library cannot be changed: {space.label}.{name}",
+        hint=f"{name} = … makes a name of your own",
+    )
 
 
 def _missing(value: Any, name: str) -> Any:
@@ -57,7 +63,16 @@ def _missing(value: Any, name: str) -> Any:
 
 
 NODE = frozenset(
-    ("name", "next_functions", "register_hook", "register_prehook", "requires_grad", "metadata", "variable", "_sequence_nr")
+    (
+        "name",
+        "next_functions",
+        "register_hook",
+        "register_prehook",
+        "requires_grad",
+        "metadata",
+        "variable",
+        "_sequence_nr",
+    )
 )
 
 
@@ -80,7 +95,9 @@ def _set_grad(tensor: Tensor, name: str, value: Any) -> None:
 
 def _set_open_attribute(value: Any, name: str, new: Any) -> None:
     if hasattr(type(value), name):
-        raise AttributeError(f"attribute '{name}' of '{type(value).__name__}' objects is not writable", name=name, obj=value)
+        raise AttributeError(
+            f"attribute '{name}' of '{type(value).__name__}' objects is not writable", name=name, obj=value
+        )
     if new is members.DELETED:
         delattr(value, name)
     else:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradsh.fault import fault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Field:
@@ -13,21 +15,44 @@ class Field:
     __slots__ = ("compare", "default", "default_factory", "init", "name", "repr")
 
     def __init__(self, default: Any, default_factory: Any, init: bool, repr: bool, compare: bool) -> None:
-        self.default, self.default_factory, self.init, self.repr, self.compare = default, default_factory, init, repr, compare
+        self.default, self.default_factory, self.init, self.repr, self.compare = (
+            default,
+            default_factory,
+            init,
+            repr,
+            compare,
+        )
         self.name = ""
 
 
 MISSING = object()
 
 
-def field(*, default: Any = MISSING, default_factory: Any = MISSING, init: bool = True, repr: bool = True, compare: bool = True, **_: Any) -> Any:
+def field(
+    *,
+    default: Any = MISSING,
+    default_factory: Any = MISSING,
+    init: bool = True,
+    repr: bool = True,
+    compare: bool = True,
+    **_: Any,
+) -> Any:
     """What stands behind an annotated name where a plain default does not say enough: field(default_factory=list)."""
     if default is not MISSING and default_factory is not MISSING:
         raise fault(ValueError, "cannot specify both default and default_factory")
     return Field(default, default_factory, init, repr, compare)
 
 
-def dataclass(cls: Any = None, *, init: bool = True, repr: bool = True, eq: bool = True, order: bool = False, frozen: bool = False, **_: Any) -> Any:
+def dataclass(
+    cls: Any = None,
+    *,
+    init: bool = True,
+    repr: bool = True,
+    eq: bool = True,
+    order: bool = False,
+    frozen: bool = False,
+    **_: Any,
+) -> Any:
     """Give a class `__init__`, `__repr__` and comparisons made from its annotated names, in order."""
 
     def decorate(cls: type) -> type:
@@ -38,7 +63,9 @@ def dataclass(cls: Any = None, *, init: bool = True, repr: bool = True, eq: bool
             made["__init__"] = _init(cls, fields, frozen)
         if repr and "__repr__" not in own:
             shown = [one.name for one in fields if one.repr]
-            made["__repr__"] = lambda self: f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+            made["__repr__"] = lambda self: (
+                f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+            )
         compared = [one.name for one in fields if one.compare]
         if eq and "__eq__" not in own:
             made["__eq__"] = _comparison(compared, lambda a, b: a == b)
@@ -66,7 +93,9 @@ def _fields(cls: type) -> tuple[Field, ...]:
     for name in vars(cls).get(".fields", ()):
         value = vars(cls).get(name, MISSING)
         if isinstance(value, list | dict | set):
-            raise fault(ValueError, f"mutable default {type(value)} for field {name} is not allowed: use default_factory")
+            raise fault(
+                ValueError, f"mutable default {type(value)} for field {name} is not allowed: use default_factory"
+            )
         one = value if isinstance(value, Field) else Field(value, MISSING, True, True, True)
         one.name = name
         found[name] = one
@@ -88,13 +117,21 @@ def _init(cls: type, fields: tuple[Field, ...], frozen: bool) -> Any:
         has_default = one.default is not MISSING or one.default_factory is not MISSING
         if not one.init:
             if has_default:
-                lines.append(f"__put__(self, {one.name!r}, {f'__factory_{k}__()' if one.default is MISSING else f'__default_{k}__'})")
+                lines.append(
+                    f"__put__(self, {one.name!r}, {f'__factory_{k}__()' if one.default is MISSING else f'__default_{k}__'})"
+                )
             continue
         if optional and not has_default:
             raise fault(TypeError, f"non-default argument {one.name!r} follows default argument")
         optional = optional or has_default
-        parameters.append(one.name + (f"=__default_{k}__" if one.default is not MISSING else "=__MISSING__" if has_default else ""))
-        value = f"__factory_{k}__() if {one.name} is __MISSING__ else {one.name}" if one.default_factory is not MISSING else one.name
+        parameters.append(
+            one.name + (f"=__default_{k}__" if one.default is not MISSING else "=__MISSING__" if has_default else "")
+        )
+        value = (
+            f"__factory_{k}__() if {one.name} is __MISSING__ else {one.name}"
+            if one.default_factory is not MISSING
+            else one.name
+        )
         lines.append(f"__put__(self, {one.name!r}, {value})" if frozen else f"self.{one.name} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")

@@ -29,7 +29,11 @@ class Helpers:
             return None
         if name in self.running:
             cycle = " -> ".join([*self.running[self.running.index(name) :], name])
-            raise fault(ImportError, f"cannot import {name}: its file is still running (a cycle: {cycle})", hint="move what both need to a third file")
+            raise fault(
+                ImportError,
+                f"cannot import {name}: its file is still running (a cycle: {cycle})",
+                hint="move what both need to a third file",
+            )
         with open(path, encoding="utf-8-sig") as file:
             text = file.read()
         self.running.append(name)
@@ -37,7 +41,9 @@ class Helpers:
             names = self.run(path, text, name)
         finally:
             self.running.pop()
-        made = self.found[name] = Namespace(name, {key: value for key, value in names.items() if not key.startswith("__")})
+        made = self.found[name] = Namespace(
+            name, {key: value for key, value in names.items() if not key.startswith("__")}
+        )
         return made
 
     def _file(self, name: str) -> str | None:

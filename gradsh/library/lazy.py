@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.engine.state import no_grad, state
 from gradsh.engine.tensor import Parameter, Tensor, wrap
 from gradsh.fault import fault
 from gradsh.lang import members
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from gradsh.backend.dtypes import DType
     from gradsh.library.module import Module

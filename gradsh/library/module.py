@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.backend.dtypes import FLOATING, DType
 from gradsh.engine.state import no_grad
 from gradsh.engine.tensor import Parameter, Tensor
@@ -15,9 +13,11 @@ from gradsh.library.module_hooks import Hooked, call_with_hooks
 from gradsh.library.module_members import INIT_FIRST, Members, assign_hint
 from gradsh.ops.types import typename
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections import OrderedDict
     from collections.abc import Callable
+    from typing import Any
 
 
 class Buffer(Tensor):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradsh.engine.alias import FUNCTION, SEVERAL, Alias
 from gradsh.engine.node import Node, Output
@@ -12,6 +12,7 @@ from gradsh.engine.state import state, tick
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradsh.library.module import Module
 

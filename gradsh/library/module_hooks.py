@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradsh.engine.arrival import RemovableHandle
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradsh.library.module import Module
 

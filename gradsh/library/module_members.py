@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.engine.tensor import Parameter, Tensor
 from gradsh.fault import fault
 from gradsh.ops.types import typename
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from gradsh.library.module import Module
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from gradsh.engine.state import no_grad
 from gradsh.engine.tensor import Parameter, Tensor
 from gradsh.fault import fault
 from gradsh.library.lazy import UninitializedParameter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gradsh.library.module import Module
 
 EXTRA = "_extra_state"  # the key of what a module's own get_extra_state returns

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
-from gradsh.fault import fault
 from gradsh.engine.op import Op
+from gradsh.fault import fault
 from gradsh.library import sources
 from gradsh.ops.index import Lazy
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
 MISSING: Any = object()
 
@@ -60,7 +61,14 @@ class Namespace:
     def names(self) -> Iterator[str]:
         """Every name, loaded or not."""
         known = self.values.known() if isinstance(self.values, Lazy) else self.values
-        yield from sorted({*known, *self.ready, *sources.names_in(self.label), *(path.rpartition(".")[2] for path in paths() if path.rpartition(".")[0] == self.label)})
+        yield from sorted(
+            {
+                *known,
+                *self.ready,
+                *sources.names_in(self.label),
+                *(path.rpartition(".")[2] for path in paths() if path.rpartition(".")[0] == self.label),
+            }
+        )
 
     def __repr__(self) -> str:
         return f"<module '{self.label}'>"
@@ -78,7 +86,13 @@ REGISTERED = {
 }  # fmt: skip
 
 # Other names of the same module.
-ALIASES = {"functorch": "torch.func", "torch.nn.parameter": "torch.nn", "torch.nn.modules.module": "torch.nn", "torch.autograd.function": "torch.autograd", "torch.functional": "torch"}
+ALIASES = {
+    "functorch": "torch.func",
+    "torch.nn.parameter": "torch.nn",
+    "torch.nn.modules.module": "torch.nn",
+    "torch.autograd.function": "torch.autograd",
+    "torch.functional": "torch",
+}
 
 
 def paths() -> list[str]:
@@ -123,7 +137,15 @@ def _nn() -> dict[str, Any]:
 
 
 BARE = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "math")
-SHORT = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "optim": "torch.optim", "math": "math", "init": "torch.nn.init"}
+SHORT = {
+    "torch": "torch",
+    "nn": "torch.nn",
+    "F": "torch.nn.functional",
+    "optim": "torch.optim",
+    "math": "math",
+    "init": "torch.nn.init",
+}
+
 
 def bare(name: str) -> Any:
     """The value of a bare name in the outermost scope, or None: `sin`, `Linear`, `Adam`, `pi`, `nn`."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from gradsh.fault import fault
 from gradsh.lang import members
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 def table(path: str) -> dict[str, Any] | None:
@@ -97,7 +99,10 @@ def _copy() -> dict[str, Any]:
 def _operator() -> dict[str, Any]:
     import operator
 
-    return picked(operator, "add sub mul truediv floordiv mod neg pos abs eq ne lt le gt ge and_ or_ xor not_ itemgetter contains matmul")
+    return picked(
+        operator,
+        "add sub mul truediv floordiv mod neg pos abs eq ne lt le gt ge and_ or_ xor not_ itemgetter contains matmul",
+    )
 
 
 def _dataclasses() -> dict[str, Any]:

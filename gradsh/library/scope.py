@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
-
 from gradsh.backend.shield import shield
 from gradsh.fault import fault
 from gradsh.library import namespaces
 from gradsh.ops import rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
 # With the shell's defaults these are PyTorch's where their first argument is a tensor.
 ON_TENSORS = ("sum", "max", "min", "abs", "round", "pow", "all", "any")
@@ -67,7 +69,9 @@ class Scope:
             raise fault(
                 ModuleNotFoundError,
                 f"No module named '{path}'",
-                notes=(f"gradsh has no {top}: a program reaches the library's own modules, and helper files beside it",),
+                notes=(
+                    f"gradsh has no {top}: a program reaches the library's own modules, and helper files beside it",
+                ),
                 hint=REPLACEMENTS.get(top),
             )
         return found
@@ -132,7 +136,7 @@ class Ignored:
 
 REPLACEMENTS = {
     "os": 'read_text("file"), or the script\'s `args`',
-    "sys": "args, or print(end=\"\")",
+    "sys": 'args, or print(end="")',
     "argparse": "args holds the script's arguments: gradsh FILE ARG…",
     "torchvision": "data comes from read_csv",
     "pandas": "data comes from read_csv",

@@ -6,13 +6,14 @@ import os
 import re
 import sys
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from gradsh.backend.shield import shield
 from gradsh.stored import key_of_files, key_of_text, stored
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType
+    from typing import Any
 
     from gradsh.lang import Source
 
@@ -35,7 +36,12 @@ def _index() -> dict[str, dict[str, str]]:
 
 
 def _paths() -> list[str]:
-    return [os.path.join(folder, name) for folder, _, names in sorted(os.walk(_FOLDER)) for name in sorted(names) if name.endswith(".grad")]
+    return [
+        os.path.join(folder, name)
+        for folder, _, names in sorted(os.walk(_FOLDER))
+        for name in sorted(names)
+        if name.endswith(".grad")
+    ]
 
 
 def make() -> dict[str, dict[str, str]]:
@@ -94,7 +100,9 @@ def run(label: str) -> dict[str, Any]:
         with open(path, encoding="utf-8") as file:
             text = file.read()
         source = Source.add(path, text, library=label)
-        code, outer = stored(f"{label}-{sys.implementation.cache_tag}", lambda: key_of_text(str(FORMAT), text), lambda: _compiled(source))
+        code, outer = stored(
+            f"{label}-{sys.implementation.cache_tag}", lambda: key_of_text(str(FORMAT), text), lambda: _compiled(source)
+        )
         with shield:  # half a file would be taken for the whole one from then on
             found = _loaded[label] = {"__builtins__": outermost("torch", outer), "__name__": label}
             exec(code, found)

@@ -184,9 +184,7 @@ def _factors(beta, alpha):
     return {"beta": beta, "alpha": alpha}
 
 
-@function(
-    example="addmm(ones(2), ones(3, 4), ones(4, 2))", overloads=overloads("mat1", "mat2"), inplace=True
-)
+@function(example="addmm(ones(2), ones(3, 4), ones(4, 2))", overloads=overloads("mat1", "mat2"), inplace=True)
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """beta * input + alpha * mat1 @ mat2."""
     return added_product(operand(input), operand(mat1, "mat1"), operand(mat2, "mat2"), **_factors(beta, alpha))
@@ -207,7 +205,9 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
     return added_outer_product(input, vec1, vec2, **_factors(beta, alpha))
 
 
-@function(example="baddbmm(zeros(1), ones(2, 3, 4), ones(2, 4, 2))", overloads=overloads("batch1", "batch2"), inplace=True)
+@function(
+    example="baddbmm(zeros(1), ones(2, 3, 4), ones(2, 4, 2))", overloads=overloads("batch1", "batch2"), inplace=True
+)
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta * input + alpha * batch1 @ batch2, matrix by matrix."""
     return added_batch_product(

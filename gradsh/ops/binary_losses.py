@@ -56,8 +56,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     if input.shape != target.shape:
         raise fault(
             ValueError,
-            f"Using a target size ({target.shape!r}) that is different to the input size ({input.shape!r}) is deprecated. "
-            "Please ensure they have the same size.",
+            f"Using a target size ({target.shape!r}) that is different to the input size ({input.shape!r}) is "
+            "deprecated. Please ensure they have the same size.",
         )
     if weight is not None:
         broadcast_shapes(target.shape, weight.shape)
@@ -115,13 +115,11 @@ def entropy_of_scores(xp, x, y, weight=None, pos_weight=None, *, reduction):
 def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
-    """Mean of minus the log-probability of yes (1) or no (0), input the scores whose sigmoid is the probability of yes."""
+    """Mean of minus the log-probability of yes (1) or no (0); sigmoid of the scores is the probability of yes."""
     reduction = reduction_of(reduction, size_average, reduce)
     input, target = given(input), given(target)
     if input.shape != target.shape:
-        raise fault(
-            ValueError, f"Target size ({target.shape!r}) must be the same as input size ({input.shape!r})"
-        )
+        raise fault(ValueError, f"Target size ({target.shape!r}) must be the same as input size ({input.shape!r})")
     for other, one in ((pos_weight, target), (input, weight)):
         wrong = None if one is None or other is None else broadcast_fault([other.shape, one.shape])
         if wrong is not None:
@@ -152,9 +150,6 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     input, target = given(input), given(target)
     if 2 not in (input.dtype.category, target.dtype.category):
         raise fault(RuntimeError, "kl_div: Integral inputs not supported.", hint=".float()")
-    if log_target:
-        terms = OPS["mul"](exp(target), target - input)
-    else:
-        terms = target.xlogy(target) - OPS["mul"](target, input)
+    terms = exp(target) * (target - input) if log_target else target.xlogy(target) - target * input
     found = apply_reduction(terms, reduction)
     return found / input.shape[0] if by_batch and input.ndim else found

@@ -56,7 +56,9 @@ def in_type(input: Any, dtype: Any) -> Tensor:
     return OPS["to_dtype"](input, dtype=dtype)  # type: ignore[no-any-return]
 
 
-def checked(target: Callable[..., Any], name: str, *, method: bool = False, overloads: tuple[str, ...] = ()) -> Callable[..., Any]:
+def checked(
+    target: Callable[..., Any], name: str, *, method: bool = False, overloads: tuple[str, ...] = ()
+) -> Callable[..., Any]:
     """A function that takes numpy's names of arguments too, and whose TypeErrors are PyTorch's.
 
     overloads: PyTorch's signatures as its error lists them, where it has more than one.

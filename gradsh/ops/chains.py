@@ -83,7 +83,9 @@ def vecdot(x, y, *, dim=-1):
 # ---- chains
 
 
-@function("linalg_multi_dot", at=("linalg:multi_dot",), example="linalg.multi_dot([ones(2, 3), ones(3, 4), ones(4, 1)])")
+@function(
+    "linalg_multi_dot", at=("linalg:multi_dot",), example="linalg.multi_dot([ones(2, 3), ones(3, 4), ones(4, 1)])"
+)
 def multi_dot(tensors):
     """Product of two or more matrices in the order that takes the fewest multiplications; the ends may be vectors."""
     tensors = [operand(one, "tensors") for one in tensors]
@@ -107,9 +109,7 @@ def multi_dot(tensors):
     for k in range(len(matrices) - 1):
         if matrices[k].shape[1] != matrices[k + 1].shape[0]:
             shapes = f"{list(matrices[k].shape)} and {list(matrices[k + 1].shape)}"
-            raise fault(
-                RuntimeError, f"multi_dot(): tensors {k} and {k + 1} with shapes {shapes} cannot be multiplied"
-            )
+            raise fault(RuntimeError, f"multi_dot(): tensors {k} and {k + 1} with shapes {shapes} cannot be multiplied")
     ends = ([] if first.ndim == 1 else [first.shape[0]]) + ([] if last.ndim == 1 else [last.shape[1]])
     return reshape(_in_best_order(matrices), tuple(ends))
 
@@ -117,7 +117,9 @@ def multi_dot(tensors):
 @function(at=("torch",), python=True, example="chain_matmul(ones(2, 3), ones(3, 4))")
 def chain_matmul(*matrices, out=None):
     """Product of matrices in the order that takes the fewest multiplications."""
-    matrices = [operand(one) for one in (matrices[0] if len(matrices) == 1 and isinstance(matrices[0], list) else matrices)]
+    matrices = [
+        operand(one) for one in (matrices[0] if len(matrices) == 1 and isinstance(matrices[0], list) else matrices)
+    ]
     for one in matrices:
         if one.ndim != 2:
             raise fault(RuntimeError, f"Tensor dimension is {one.ndim}, expected 2 instead.")

@@ -141,15 +141,15 @@ def check_weight(weight, classes, name=""):
     if weight.requires_grad:
         raise fault(
             RuntimeError,
-            "The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'. This input cannot have "
-            "requires_grad True.",
+            "The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'. This input "
+            "cannot have requires_grad True.",
             hint="weight=weight.detach()",
         )
     if weight.ndim != 1 or weight.shape[0] != classes:
         raise fault(
             RuntimeError,
-            f"{name}weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
-            f"shape: {list(weight.shape)}",
+            f"{name}weight tensor should be defined either for all {classes} classes or no classes but got weight "
+            f"tensor of shape: {list(weight.shape)}",
         )
 
 
@@ -159,7 +159,7 @@ def nll_of(input, target, weight, reduction, ignore_index):
     if not rank:
         raise fault(ValueError, "Expected 1 or more dimensions (got 0)")
     if rank == 1:
-        if target.ndim > 1 or target.ndim and target.numel() != 1:
+        if target.ndim > 1 or (target.ndim and target.numel() != 1):
             raise fault(RuntimeError, f"size mismatch (got input: {list(shape)}, target: {list(target.shape)})")
     elif not target.ndim or shape[0] != target.shape[0]:
         got = target.shape[0] if target.ndim else 0

@@ -89,7 +89,7 @@ def _spread_out(x, labels, out_labels):
     return reshape(x, tuple([next(lengths) if label in labels else 1 for label in out_labels]))
 
 
-@function(at=("torch",), python=True, example='tensordot(ones(2, 3), ones(3, 4), dims=1)')
+@function(at=("torch",), python=True, example="tensordot(ones(2, 3), ones(3, 4), dims=1)")
 def tensordot(a, b, dims=2, out=None):
     """Sum of products over the last `dims` dimensions of a and the first of b, or over the pairs of two lists."""
     a, b = operand(a, "a"), operand(b, "b")
@@ -107,7 +107,9 @@ def tensordot(a, b, dims=2, out=None):
             if not isinstance(one, list | tuple):
                 place = 3 if name == "dims_self" else 4
                 kind = type(one).__name__
-                raise fault(TypeError, f"tensordot(): argument '{name}' (position {place}) must be tuple of ints, not {kind}")
+                raise fault(
+                    TypeError, f"tensordot(): argument '{name}' (position {place}) must be tuple of ints, not {kind}"
+                )
     if len(a_dims) != len(b_dims):
         raise fault(RuntimeError, "both dimension lists should have same length")
     if a.dtype is not b.dtype:
@@ -118,8 +120,8 @@ def tensordot(a, b, dims=2, out=None):
         if a.shape[i] != b.shape[j] and 1 not in (a.shape[i], b.shape[j]):
             raise fault(
                 RuntimeError,
-                f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {one} and second has size "
-                f"{b.shape[j]} in dim {other}",
+                f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {one} and second has "
+                f"size {b.shape[j]} in dim {other}",
             )
         y_labels[j] = x_labels[i]
     out_labels = [label for label in x_labels if label not in y_labels]

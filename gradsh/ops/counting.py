@@ -185,11 +185,11 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
         raise fault(
             RuntimeError, f"{name}: side and right can't be set to opposites, got side of left while right was True"
         )
-    if boundaries.ndim != 1 and boundaries.shape[:-1] != input.shape[:-1] or boundaries.ndim > 1 and not input.ndim:
+    if (boundaries.ndim != 1 and boundaries.shape[:-1] != input.shape[:-1]) or (boundaries.ndim > 1 and not input.ndim):
         raise fault(
             RuntimeError,
-            f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input "
-            f"value tensor must match, but we got boundaries tensor {list(boundaries.shape)} and input value tensor "
+            f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
+            f"input value tensor must match, but we got boundaries tensor {list(boundaries.shape)} and input value tensor "
             f"{list(input.shape)}",
         )
     if sorter is not None:

@@ -85,7 +85,7 @@ def cross_entropy(
     reduction="mean",
     label_smoothing=0.0,
 ):
-    """Mean of minus the log-probability of the right class, from scores; targets are classes, or their probabilities."""
+    """Mean of minus the log-probability of the right class, from scores; targets are classes or probabilities."""
     reduction = reduction_of(reduction, size_average, reduce)
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         input = class_operand(input, "cross_entropy_loss", "input", 1)
@@ -148,8 +148,7 @@ def _with_probabilities(input, target, weight, reduction, ignore_index, label_sm
     if target.dtype.category != FLOATING:
         raise fault(
             RuntimeError,
-            "Expected floating point type for target with class probabilities, got "
-            f"{TYPE_NAMES[target.dtype.name]}",
+            f"Expected floating point type for target with class probabilities, got {TYPE_NAMES[target.dtype.name]}",
         )
     if ignore_index >= 0:
         raise fault(RuntimeError, "ignore_index is not supported for floating point target")

@@ -73,12 +73,12 @@ def _no_second(g):
 
 @general(x=_no_second, at=(), grad_fn="CtcLossBackwardBackward0")
 def ctc_slopes(xp, x, targets, frames, lengths, *, blank, zero_infinity):
-    """The derivatives of the losses by the log-probabilities as PyTorch has them: those of log-softmax undone as well."""
+    """The derivatives of the losses as PyTorch has them: by what log_softmax was taken of, not by its result."""
     found = xp.zeros(x.shape, x.dtype)
     for n, scores, labels in _each(xp, x, targets, frames, lengths):
         alpha = _forward(xp, scores, labels, blank)
         loss = _likelihood(xp, alpha)
-        if zero_infinity and loss == xp.inf or not len(scores):
+        if (zero_infinity and loss == xp.inf) or not len(scores):
             continue
         beta = _forward(xp, scores[::-1], labels[::-1], blank)[::-1, ::-1]
         joint = xp.full(scores.shape, -xp.inf)
@@ -99,7 +99,8 @@ def ctc_slopes(xp, x, targets, frames, lengths, *, blank, zero_infinity):
 def ctc_losses(xp, x, targets, frames, lengths, *, blank, zero_infinity):
     """The loss of each sequence of a batch of log-probabilities (frames, batch, labels)."""
     losses = [
-        _likelihood(xp, _forward(xp, scores, labels, blank)) for _, scores, labels in _each(xp, x, targets, frames, lengths)
+        _likelihood(xp, _forward(xp, scores, labels, blank))
+        for _, scores, labels in _each(xp, x, targets, frames, lengths)
     ]
     return xp.array(losses, x.dtype)
 
@@ -120,7 +121,7 @@ def _lengths(value, name, batch):
 
 @function(at=("F", "torch"), example="F.ctc_loss(zeros(3, 1, 2), tensor([[1]]), tensor([3]), tensor([1]))")
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
-    """Mean over sequences of minus the log-probability of the targets, per label; log_probs is (frames, batch, labels)."""
+    """Mean over sequences of minus the log-probability per target; log_probs is (frames, batch, labels)."""
     if reduction.__class__ is int:
         reduction = ("none", "mean", "sum")[reduction]
     reduction = reduction_of(reduction)
@@ -137,8 +138,8 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     if longest > log_probs.shape[0]:
         raise fault(
             RuntimeError,
-            f"Expected input_lengths to have value at most {log_probs.shape[0]}, but got value {longest} (while checking "
-            "arguments for ctc_loss_allocate_outputs)",
+            f"Expected input_lengths to have value at most {log_probs.shape[0]}, but got value {longest} (while "
+            "checking arguments for ctc_loss_allocate_outputs)",
         )
     losses = ctc_losses(log_probs, targets, frames, lengths, blank=blank, zero_infinity=bool(zero_infinity))
     if zero_infinity:

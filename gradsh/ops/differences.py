@@ -50,8 +50,8 @@ def _check_end(input, end, axis):
         if k != axis and length != other:
             raise fault(
                 RuntimeError,
-                "diff expects the shape of tensor to prepend or append to match that of input except along the differencing "
-                f"dimension; input.size({k}) = {length}, but got tensor.size({k}) = {other}",
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size({k}) = {length}, but got tensor.size({k}) = {other}",
             )
 
 

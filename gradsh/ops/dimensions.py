@@ -31,8 +31,8 @@ def axes_of(dim: Any, ndim: int, argument: str = "dim") -> tuple[int, ...]:
     if not isinstance(dim, list | tuple):
         return axes_of(_index(dim, argument, "tuple of ints"), ndim)
     axes = sorted(axis_of(one, ndim, argument) for one in dim)
-    for one, other in zip(axes, axes[1:]):
-        if one == other:
+    for one in axes:
+        if axes.count(one) > 1:
             raise fault(RuntimeError, f"dim {one} appears multiple times in the list of dims")
     return tuple(axes) if axes and ndim else tuple(range(ndim))
 

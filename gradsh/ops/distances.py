@@ -92,9 +92,7 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     return pair_distances(x1, x2, ord=float(p))
 
 
-@linear(
-    x=lambda g: upper_placed(g), sample=Sample(reals(3, 3)), at=(), grad_fn="TriuBackward0"
-)
+@linear(x=lambda g: upper_placed(g), sample=Sample(reals(3, 3)), at=(), grad_fn="TriuBackward0")
 def upper_part(xp, x):
     """The numbers of a square matrix above its diagonal, row by row."""
     return x[xp.triu_indices(len(x), 1)]
@@ -224,9 +222,7 @@ def bilinear(input1, input2, weight, bias=None):
     """x1^T W x2 + bias for every row, W one matrix per output."""
     input1, input2, weight = operand(input1, "input1"), operand(input2, "input2"), operand(weight, "weight")
     if input1.ndim != input2.ndim:
-        raise fault(
-            RuntimeError, f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}"
-        )
+        raise fault(RuntimeError, f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     for k in range(input1.ndim - 1):
         if input1.shape[k] != input2.shape[k]:
             got = f"{input1.shape[k]} and {input2.shape[k]}"

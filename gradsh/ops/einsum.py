@@ -113,9 +113,7 @@ def einsum(*args):
         args = _from_lists(args)
     equation, *operands = args
     if not isinstance(equation, str):
-        raise fault(
-            TypeError, f"einsum(): argument 'equation' (position 1) must be str, not {type(equation).__name__}"
-        )
+        raise fault(TypeError, f"einsum(): argument 'equation' (position 1) must be str, not {type(equation).__name__}")
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = operands[0]
     operands = [_operand(value, k) for k, value in enumerate(operands)]
@@ -150,7 +148,8 @@ def _term(places):
         else:
             raise fault(
                 ValueError,
-                f"einsum(): subscript at index {len(term)} in operand subscripts list is not within the valid range [0, 52)",
+                f"einsum(): subscript at index {len(term)} in operand subscripts list is not within the valid range "
+                "[0, 52)",
             )
     return term
 
@@ -177,7 +176,9 @@ def _read(equation, ranks):
     ]
     if not arrow:
         once = "".join(parsed)
-        return labels, COVERED[:covered] + "".join(sorted(name for name in set(once) - {ELLIPSIS} if once.count(name) == 1))
+        return labels, COVERED[:covered] + "".join(
+            sorted(name for name in set(once) - {ELLIPSIS} if once.count(name) == 1)
+        )
     out = _labels(right, "the output", len(left) + 2)
     for name in out:
         if name != ELLIPSIS and out.count(name) > 1:
@@ -207,8 +208,8 @@ def _labels(term, where, offset):
             if not (mark.isascii() and mark.isalpha()):
                 raise fault(
                     RuntimeError,
-                    f"einsum(): invalid subscript given at index {offset + place} in the equation string, subscripts must be "
-                    "in [a-zA-Z]",
+                    f"einsum(): invalid subscript given at index {offset + place} in the equation string, subscripts "
+                    "must be in [a-zA-Z]",
                 )
             found += mark
         place += 1
@@ -250,12 +251,12 @@ def _check_sizes(operands, labels):
                 if label in COVERED:
                     raise fault(
                         RuntimeError,
-                        f"einsum(): dimension {place} covered by ellipsis in operand {k}has size {length} which does not "
-                        f"broadcast with previously seen ellipsis with size {seen} for the respective dimension",
+                        f"einsum(): dimension {place} covered by ellipsis in operand {k}has size {length} which does "
+                        f"not broadcast with previously seen ellipsis with size {seen} for the respective dimension",
                     )
                 raise fault(
                     RuntimeError,
-                    f"einsum(): subscript {label} has size {length} for operand {k} which does not broadcast with previously "
-                    f"seen size {seen}",
+                    f"einsum(): subscript {label} has size {length} for operand {k} which does not broadcast with "
+                    f"previously seen size {seen}",
                 )
             sizes[label] = max(seen, length) if seen == 1 else seen

@@ -192,13 +192,13 @@ def check_not_empty(input, name, axis=None):
 
 @function(example="max(tensor([[1.0, 5.0], [3.0, 4.0]]), dim=1)", overloads=OVERLOADS)
 def max(input, dim=..., keepdim=False, *, other=None):
-    """Largest number of all; with dim, the largest along it and their places; of two tensors, the larger elements."""
+    """Largest number of all; with dim, the largest along it, with places; of two tensors, the larger elements."""
     return _extremum(input, dim, other, keepdim, max_all, max_along, "maximum")
 
 
 @function(example="min(tensor([[1.0, 5.0], [3.0, 4.0]]), dim=1)", overloads=OVERLOADS)
 def min(input, dim=..., keepdim=False, *, other=None):
-    """Smallest number of all; with dim, the smallest along it and their places; of two tensors, the smaller elements."""
+    """Smallest number of all; with dim, the smallest along it, with places; of two tensors, the smaller elements."""
     return _extremum(input, dim, other, keepdim, min_all, min_along, "minimum")
 
 

@@ -113,5 +113,3 @@ def caller() -> str:
     while frame.f_globals["__name__"] in ("gradsh.ops.registry", "gradsh.ops.index") and frame.f_back is not None:
         frame = frame.f_back
     return file_of(frame.f_globals)
-
-

@@ -55,7 +55,8 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
         shapes = f"{list(input1.shape)} and {list(input2.shape)}"
         raise fault(
             RuntimeError,
-            f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with sizes {shapes}.",
+            f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with sizes "
+            f"{shapes}.",
         )
 
     def product(one, other):
@@ -182,9 +183,7 @@ def multi_margin(xp, x, target, weight=None, *, power, margin, reduction):
 
 
 @function(at=("F",), example="F.multi_margin_loss(tensor([[0.1, 0.2, 0.4]]), tensor([2]))")
-def multi_margin_loss(
-    input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
-):
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
     """Mean of what other classes' scores lack to be below the right one's by the margin, to the power p (1 or 2)."""
     reduction = reduction_of(reduction, size_average, reduce)
     if p not in (1, 2):
@@ -196,8 +195,8 @@ def multi_margin_loss(
     if input.ndim > 1 and tuple(target.shape) != (rows,):
         raise fault(
             RuntimeError,
-            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
-            f"Expected target size [{rows}], but got {list(target.shape)}. Input has shape {list(input.shape)}.",
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            f"size). Expected target size [{rows}], but got {list(target.shape)}. Input has shape {list(input.shape)}.",
         )
     if target.dtype is not int64:
         raise fault(
@@ -267,9 +266,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
 
 
 @function(at=("F",), example="F.multilabel_soft_margin_loss(tensor([[1.0, -2.0]]), tensor([[1.0, 0.0]]))")
-def multilabel_soft_margin_loss(
-    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
-):
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """Mean over classes of the binary cross entropy of scores."""
     reduction = reduction_of(reduction, size_average, reduce)
     input, target = given(input), given(target)
@@ -302,8 +299,8 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
     if target.requires_grad:
         raise fault(
             RuntimeError,
-            "The function 'soft_margin_loss' is not differentiable with respect to argument 'target'. This input cannot have "
-            "requires_grad True.",
+            "The function 'soft_margin_loss' is not differentiable with respect to argument 'target'. This input "
+            "cannot have requires_grad True.",
             hint="target.detach()",
         )
     wrong = broadcast_fault([input.shape, target.shape])

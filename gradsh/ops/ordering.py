@@ -70,8 +70,8 @@ def _picked(xp, x, axis, keepdim, choose):
 def _before(numbers, largest=False):
     """Whether the number at one place comes before that at another; nan is the largest."""
     if largest:
-        return lambda i, j: numbers[i] > numbers[j] or numbers[i] != numbers[i] and numbers[j] == numbers[j]
-    return lambda i, j: numbers[i] < numbers[j] or numbers[j] != numbers[j] and numbers[i] == numbers[i]
+        return lambda i, j: numbers[i] > numbers[j] or (numbers[i] != numbers[i] and numbers[j] == numbers[j])
+    return lambda i, j: numbers[i] < numbers[j] or (numbers[j] != numbers[j] and numbers[i] == numbers[i])
 
 
 PAIR = {"outputs": ("values", "indices"), "differentiable": (True, False), "at": ()}
@@ -143,7 +143,11 @@ def _ranked(xp, lanes, k, largest, in_order):
     count = lanes.shape[1]
     places = order[:, :k].copy()
     ahead = picked(xp, lanes, order[:, : k + 1])
-    tied = xp.logical_or.reduce(xp.equal(ahead[:, 1:], ahead[:, :-1]), 1) if k and count > 1 else xp.zeros(len(lanes), bool)
+    tied = (
+        xp.logical_or.reduce(xp.equal(ahead[:, 1:], ahead[:, :-1]), 1)
+        if k and count > 1
+        else xp.zeros(len(lanes), bool)
+    )
     if not in_order and 64 * k > count:
         tied[:] = True
     if k and count <= LONGEST:
@@ -238,10 +242,8 @@ def _middle(xp, lanes, skip_nan):
     order = ordered_places(xp, lanes)
     nans = xp.add.reduce(xp.isnan(lanes), 1)
     count = lanes.shape[1]
-    if skip_nan:
-        middle = xp.maximum(count - nans - 1, 0) // 2
-    else:
-        middle = xp.where(nans > 0, count - nans, (count - 1) // 2)  # the first nan, if there is one
+    first_nan = count - nans
+    middle = xp.maximum(first_nan - 1, 0) // 2 if skip_nan else xp.where(nans > 0, first_nan, (count - 1) // 2)
     return picked(xp, order, middle[:, None])
 
 

@@ -26,7 +26,9 @@ def _long(x):
 
 def _not_for_bool(name, *operands):
     if any(_dtype(x) == "bool" for x in operands):
-        return fault(NotImplementedError, f"\"{name}\" not implemented for 'Bool'", hint=".long() makes integers of truths")
+        return fault(
+            NotImplementedError, f"\"{name}\" not implemented for 'Bool'", hint=".long() makes integers of truths"
+        )
     return None
 
 
@@ -46,7 +48,7 @@ def sizes_fault(x, y):
 def matrix_fault(error, x, y):
     """For mm and the products that PyTorch makes of it."""
     a, b = _shape(x), _shape(y)
-    if len(b) == 2 and len(a) != 2 and error.__class__ is ValueError or len(a) > 2:
+    if (len(b) == 2 and len(a) != 2 and error.__class__ is ValueError) or len(a) > 2:
         rows = 1
         for length in a[:-1]:
             rows *= length
@@ -137,7 +139,7 @@ def _scalar_types(x, y):
 
 
 def stacked_fault(error, x, y):
-    """For matmul of stacks, which PyTorch makes a bmm of, or an mm where one factor is a matrix that needs a gradient."""
+    """For matmul of stacks: PyTorch makes a bmm of it, or an mm where the left is a matrix that needs a gradient."""
     a, b = _shape(x), _shape(y)
     if len(a) == 2 and a[1] != b[-2] and isinstance(x, Tensor) and x.requires_grad:
         rows = b[-1]
@@ -154,7 +156,7 @@ def stacked_fault(error, x, y):
 
 
 def row_fault(x, y):
-    """For a vector times a stack of matrices, which PyTorch makes a bmm of, or an mv where the vector needs a gradient."""
+    """For a vector times a stack: PyTorch makes a bmm of it, or an mv where the vector needs a gradient."""
     a, b = _shape(x), _shape(y)
     if a[0] == b[-2]:
         return None
@@ -175,7 +177,8 @@ def expansion_fault(shape, target):
             return fault(
                 RuntimeError,
                 f"The expanded size of the tensor ({target[-k]}) must match the existing size ({shape[-k]}) at "
-                f"non-singleton dimension {len(target) - k}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}",
+                f"non-singleton dimension {len(target) - k}.  Target sizes: {list(target)}.  Tensor sizes: "
+                f"{list(shape)}",
             )
     return None
 
@@ -198,8 +201,8 @@ def added_matrix_fault(error, input, mat1, mat2, **settings):
         kind = f"torch.{_long(input)}Tensor"
         return fault(
             RuntimeError,
-            f"expand({kind}{{{list(shape)}}}, size={list(target)}): the number of sizes provided (2) must be greater or "
-            f"equal to the number of dimensions in the tensor ({len(shape)})",
+            f"expand({kind}{{{list(shape)}}}, size={list(target)}): the number of sizes provided (2) must be greater "
+            f"or equal to the number of dimensions in the tensor ({len(shape)})",
         )
     wrong = expansion_fault(shape, target)
     if wrong is not None:
@@ -207,7 +210,9 @@ def added_matrix_fault(error, input, mat1, mat2, **settings):
     for name, one, other in (("self and mat2", input, mat2), ("mat1 and mat2", mat1, mat2)):
         if _dtype(one) != _dtype(other):
             got = f"{_long(one)} and {_long(other)}"
-            return fault(RuntimeError, f"{name} must have the same dtype, but got {got}", hint=f".to(torch.{_dtype(one)})")
+            return fault(
+                RuntimeError, f"{name} must have the same dtype, but got {got}", hint=f".to(torch.{_dtype(one)})"
+            )
     return _not_for_bool("addmm_impl_cpu_", mat1)
 
 

@@ -21,10 +21,8 @@ from gradsh.ops.structure import to_dtype
 from gradsh.ops.transposing import movedim
 
 MODES = ("linear", "lower", "higher", "midpoint", "nearest")
-OVERLOADS = (
-    '(Tensor input, Tensor q, int dim = None, bool keepdim = False, *, str interpolation = "linear", Tensor out = None)',
-    '(Tensor input, float q, int dim = None, bool keepdim = False, *, str interpolation = "linear", Tensor out = None)',
-)
+REST = 'int dim = None, bool keepdim = False, *, str interpolation = "linear", Tensor out = None)'
+OVERLOADS = (f"(Tensor input, Tensor q, {REST}", f"(Tensor input, float q, {REST}")
 
 
 @linear(
@@ -54,7 +52,8 @@ def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
     if interpolation not in MODES:
         raise fault(
             RuntimeError,
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}",
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            f"{interpolation}",
         )
     if not input.numel():
         raise fault(RuntimeError, f"{name}() input tensor must be non-empty")
@@ -62,10 +61,7 @@ def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
         raise fault(RuntimeError, f"{name}() input tensor must be either float or double dtype", hint=".double() first")
     q = _checked(name, q, input)
     axis = None if dim is None else axis_of(dim, input.ndim)
-    if axis is None or not input.ndim:
-        lanes = reshape(input, (-1,))
-    else:
-        lanes = movedim(input, axis, -1)
+    lanes = reshape(input, (-1,)) if axis is None or not input.ndim else movedim(input, axis, -1)
     sorted_ = sort(lanes).values
     ranks = _ranks(sorted_, reshape(q, (-1,)), ignore_nan)
     if interpolation in ("lower", "higher", "nearest"):

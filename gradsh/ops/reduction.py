@@ -135,9 +135,7 @@ def _no_mean(input):
 
 
 @general(
-    x=lambda g, x, x_shape, axes, keepdim: (
-        repeat_over(g, size=x_shape, axes=axes, keepdim=keepdim) * not_nan(x)
-    ),
+    x=lambda g, x, x_shape, axes, keepdim: repeat_over(g, size=x_shape, axes=axes, keepdim=keepdim) * not_nan(x),
     sample=[Sample(reals(2, 3, 4), axes=(0, 2), keepdim=False), Sample(reals(2, 3), axes=(1,), keepdim=True)],
     at=(),
     grad_fn="NansumBackward0",

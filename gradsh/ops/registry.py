@@ -35,7 +35,9 @@ class Entry:
 
     __slots__ = ("at", "doc", "example", "name", "op", "target")
 
-    def __init__(self, name: str, target: Any, at: tuple[str, ...], doc: str, example: str | None, op: Op | None) -> None:
+    def __init__(
+        self, name: str, target: Any, at: tuple[str, ...], doc: str, example: str | None, op: Op | None
+    ) -> None:
         self.name, self.target, self.at, self.doc, self.example, self.op = name, target, at, doc, example, op
 
 
@@ -179,7 +181,9 @@ def bind_operator(dunder: str, function: Callable[..., Any]) -> None:
     DECLARED["operators"][dunder] = caller()
 
 
-def add_operator(dunder: str, op: Op, *, number: Op | None = None, reflected: bool = False, inplace: bool = False) -> None:
+def add_operator(
+    dunder: str, op: Op, *, number: Op | None = None, reflected: bool = False, inplace: bool = False
+) -> None:
     """Bind one of Python's operators of Tensor to an op, specialised at its first use.
 
     number: the op where the other operand is a Python number, if PyTorch has another node for it.
@@ -223,9 +227,7 @@ def _by_number(tensors: Callable[..., Any], number: Callable[..., Any]) -> Calla
 
 # In-place methods that PyTorch has as functions too: torch.exp_(x).
 INPLACE_FUNCTIONS = frozenset(
-    "abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max clamp_min clip cos "
-    "cosh deg2rad erf erfc exp exp2 expm1 fix floor frac gcd i0 lcm ldexp log log10 log1p log2 logit nan_to_num neg negative "
-    "rad2deg reciprocal relu round rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy".split()
+    ["abs", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan", "atanh", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "cos", "cosh", "deg2rad", "erf", "erfc", "exp", "exp2", "expm1", "fix", "floor", "frac", "gcd", "i0", "lcm", "ldexp", "log", "log10", "log1p", "log2", "logit", "nan_to_num", "neg", "negative", "rad2deg", "reciprocal", "relu", "round", "rsqrt", "sigmoid", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh", "trunc", "xlogy"]
 )
 
 SYMBOLS = {

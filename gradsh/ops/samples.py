@@ -1,9 +1,9 @@
 """What the registry-driven tests draw an op's operands from: a domain for each operand, and settings.
 
-    sample=reals                                     every operand of an elementwise op
-    sample=(reals, positive)                         one domain for each operand
-    sample=Sample(reals(2, 3), reals(3, 4))          operands of these shapes
-    sample=[Sample(distinct(4), dim=0), …]           several, with settings
+sample=reals                                     every operand of an elementwise op
+sample=(reals, positive)                         one domain for each operand
+sample=Sample(reals(2, 3), reals(3, 4))          operands of these shapes
+sample=[Sample(distinct(4), dim=0), …]           several, with settings
 """
 
 from __future__ import annotations

@@ -235,5 +235,7 @@ def logcumsumexp(input, dim):
     input = operand(input)
     if input.dtype.category != 2:
         kind = TYPE_NAMES[input.dtype.name]
-        raise fault(NotImplementedError, f"\"logcumsumexp_out_cpu\" not implemented for '{kind}'", hint=".float() first")
+        raise fault(
+            NotImplementedError, f"\"logcumsumexp_out_cpu\" not implemented for '{kind}'", hint=".float() first"
+        )
     return running_logsumexp(input, axis=axis_of(dim, input.ndim))

@@ -15,7 +15,7 @@ from gradsh.ops.samples import Sample, reals
 
 
 def spread_squares(xp, x, axes, correction, keepdim=False):
-    """(variance, mean) of raw numbers over axes, by two passes; the count less `correction`, not less than 0, divides."""
+    """(variance, mean) of raw numbers over axes, by two passes; the count less `correction` (or 0) divides."""
     x = xp.asarray(x)
     if x.dtype.char == "e":
         return [part.astype(xp.float16) for part in spread_squares(xp, x.astype(xp.float32), axes, correction, keepdim)]

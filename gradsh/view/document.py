@@ -7,10 +7,13 @@ The same document is written with rich on a terminal (`view.terminal`) and as pl
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
-from typing import Any, Union
 
-Block = Union["Line", "Table", "Tree"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    Block = "Line | Table | Tree"
 
 
 class Line:

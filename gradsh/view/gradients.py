@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.engine.tensor import Tensor
-from gradsh.view.document import Block, Line
+from gradsh.view.document import Line
 from gradsh.view.record import Record
 from gradsh.view.text import full
 from gradsh.view.value import fields_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
+
+    from gradsh.view.document import Block
 
 # How many backward runs there were, and the place and the amount of the latest.
 Runs = tuple[int, list[tuple[str, Tensor | None]]]
@@ -43,15 +45,30 @@ class GradRecord(Record):
         self.connected, self.runs, self.alone = connected, runs, alone
 
     def draw(self, width: int) -> Sequence[Block]:
-        label = f"{self.name}.grad" if self.of is None else f"d{self.of}/d{self.name}" if self.of.isidentifier() else f"d({self.of})/d{self.name}"
+        label = (
+            f"{self.name}.grad"
+            if self.of is None
+            else f"d{self.of}/d{self.name}"
+            if self.of.isidentifier()
+            else f"d({self.of})/d{self.name}"
+        )
         parts = full(self.value).split("\n")
         head: list[Any] = [] if self.alone else [(label, "name"), " = "]
         indent = "" if self.alone else " " * (len(label) + 3)
-        lines: list[Block] = [Line(*head, (parts[0], "number")), *(Line(indent, (part, "number")) for part in parts[1:])]
+        lines: list[Block] = [
+            Line(*head, (parts[0], "number")),
+            *(Line(indent, (part, "number")) for part in parts[1:]),
+        ]
         return lines
 
     def as_json(self) -> dict[str, Any]:
-        found = {"kind": self.kind, "name": self.name, "of": self.of, **fields_of(self.value), "connected": self.connected}
+        found = {
+            "kind": self.kind,
+            "name": self.name,
+            "of": self.of,
+            **fields_of(self.value),
+            "connected": self.connected,
+        }
         if self.of is None:
             found["runs"] = [{"place": place, **fields_of(value)} for place, value in self.runs[1]]
         return found

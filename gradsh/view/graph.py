@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
 from gradsh.engine import backward as passes
 from gradsh.engine.node import AccumulateGrad, Node, Output
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
-from gradsh.view.document import Block, Line, Tree
+from gradsh.view.document import Line, Tree
 from gradsh.view.record import Record
 from gradsh.view.text import shape_text, short
 from gradsh.view.value import fields_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from gradsh.lang.places import Place
     from gradsh.session import Session
+    from gradsh.view.document import Block
 
 MOST = 200  # lines of a tree before the rest is counted instead
 DEEPEST = 12  # levels of indentation before a chain goes on at the same one
@@ -30,7 +32,22 @@ class GraphNode:
     value, grad: raw, or None where they were not kept.
     """
 
-    __slots__ = ("dtype", "expression", "grad", "id", "inputs", "iteration", "name", "op", "path", "place", "saved", "seen", "shape", "value")
+    __slots__ = (
+        "dtype",
+        "expression",
+        "grad",
+        "id",
+        "inputs",
+        "iteration",
+        "name",
+        "op",
+        "path",
+        "place",
+        "saved",
+        "seen",
+        "shape",
+        "value",
+    )
 
     def __init__(self, number: int, op: str) -> None:
         self.id, self.op = number, op
@@ -58,7 +75,9 @@ class GraphRecord(Record):
         self.root, self.nodes, self.cut = root, nodes, cut
 
     @classmethod
-    def of(cls, tensor: Tensor, text: str, session: Session, start: Tensor | None = None, depth: int | None = None) -> GraphRecord:
+    def of(
+        cls, tensor: Tensor, text: str, session: Session, start: Tensor | None = None, depth: int | None = None
+    ) -> GraphRecord:
         """Read the graph behind a tensor, or of it what lies above `start`; to a depth, if one is given."""
         top = _operation(tensor.current_node())
         if top is None:
@@ -70,9 +89,15 @@ class GraphRecord(Record):
         wanted: set[int] | None = None
         if start is not None:
             low = _operation(start.current_node())
-            wanted = {id(node) for node in passes._between(passes.reachable([top]), {low: None} if low is not None else {})}
+            wanted = {
+                id(node) for node in passes._between(passes.reachable([top]), {low: None} if low is not None else {})
+            }
             if id(top) not in wanted:
-                raise fault(RuntimeError, f"{text} does not depend on that value", hint=f":graph {text} shows what it depends on")
+                raise fault(
+                    RuntimeError,
+                    f"{text} does not depend on that value",
+                    hint=f":graph {text} shows what it depends on",
+                )
         names = session.node_names()
         nodes: dict[int, GraphNode] = {}
         order: list[GraphNode] = []
@@ -84,7 +109,11 @@ class GraphRecord(Record):
             if found is None:
                 found = nodes[id(node)] = _read(node, len(order), names, session)
                 order.append(found)
-                inputs = [one for one in map(_operation, node.parents()) if one is not None and (wanted is None or id(one) in wanted)]
+                inputs = [
+                    one
+                    for one in map(_operation, node.parents())
+                    if one is not None and (wanted is None or id(one) in wanted)
+                ]
                 if depth is not None and level >= depth:
                     cut += len(inputs)
                 else:
@@ -150,7 +179,12 @@ class GraphRecord(Record):
 
     def as_json(self) -> dict[str, Any]:
         edges = [[node.id, one.id, index] for node in self.nodes for index, one in enumerate(node.inputs)]
-        return {"kind": self.kind, "root": self.root, "nodes": [_node_json(node) for node in self.nodes], "edges": edges}
+        return {
+            "kind": self.kind,
+            "root": self.root,
+            "nodes": [_node_json(node) for node in self.nodes],
+            "edges": edges,
+        }
 
     def json_text(self) -> str:
         import json
@@ -188,7 +222,12 @@ def _read(node: Node, number: int, names: dict[int, str], session: Session) -> G
             found.grad = None if tensor.grad is None else tensor.grad.raw
         elif node.kept is not None:
             gone = wrap(node.kept.raw)
-            found.shape, found.dtype, found.value, found.grad = tuple(gone.shape), gone.dtype.name, gone.raw, node.kept.g
+            found.shape, found.dtype, found.value, found.grad = (
+                tuple(gone.shape),
+                gone.dtype.name,
+                gone.raw,
+                node.kept.g,
+            )
         if found.name is None:
             found.place = session.place_of(node.code, node.lasti)
             found.expression = None if found.place is None else found.place.text
@@ -206,7 +245,9 @@ def _read(node: Node, number: int, names: dict[int, str], session: Session) -> G
         g = kept.g
         found.grad = g.raw if isinstance(g, Tensor) else g if not isinstance(g, dict) else None
         if kept.path is not None:
-            found.path = [place for place in (session.place_of(*one) for one in kept.path.places()[1:]) if place is not None]
+            found.path = [
+                place for place in (session.place_of(*one) for one in kept.path.places()[1:]) if place is not None
+            ]
             found.iteration = kept.turn if kept.path.count > 1 else None
     return found
 

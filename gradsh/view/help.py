@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
 from gradsh.fault import CommandError, fault
-from gradsh.view.document import Block, Line, Table
+from gradsh.view.document import Line, Table
 from gradsh.view.record import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
     from gradsh.repl.commands.command import Command
     from gradsh.session import Session
+    from gradsh.view.document import Block
 
 
 class HelpRecord(Record):
@@ -20,8 +22,23 @@ class HelpRecord(Record):
     __slots__ = ("example", "name", "remarks", "summary", "table", "usage")
     kind = "help"
 
-    def __init__(self, name: str | None, usage: str, summary: str, remarks: str = "", example: str | None = None, table: list[tuple[str, str]] | None = None) -> None:
-        self.name, self.usage, self.summary, self.remarks, self.example, self.table = name, usage, summary, remarks, example, table
+    def __init__(
+        self,
+        name: str | None,
+        usage: str,
+        summary: str,
+        remarks: str = "",
+        example: str | None = None,
+        table: list[tuple[str, str]] | None = None,
+    ) -> None:
+        self.name, self.usage, self.summary, self.remarks, self.example, self.table = (
+            name,
+            usage,
+            summary,
+            remarks,
+            example,
+            table,
+        )
 
     @classmethod
     def of(cls, name: str | None, session: Session, commands: Mapping[str, Command]) -> HelpRecord:
@@ -43,12 +60,19 @@ class HelpRecord(Record):
             from gradsh.library.namespaces import bare_names
 
             near = difflib.get_close_matches(name, [*commands, *ENTRIES, *bare_names(), *session.scope.names], 1)
-            raise fault(CommandError, f"there is no help on {name}", hint=f"did you mean :help {near[0]}?" if near else ":help lists the commands, :ops the library")
+            raise fault(
+                CommandError,
+                f"there is no help on {name}",
+                hint=f"did you mean :help {near[0]}?" if near else ":help lists the commands, :ops the library",
+            )
         return _of_value(name, value)
 
     def draw(self, width: int) -> Sequence[Block]:
         if self.table is not None:
-            return [Table(("", ""), [((usage, "name"), summary) for usage, summary in self.table]), Line(("names of the library: :ops, and :help NAME", "muted"))]
+            return [
+                Table(("", ""), [((usage, "name"), summary) for usage, summary in self.table]),
+                Line(("names of the library: :ops, and :help NAME", "muted")),
+            ]
         blocks: list[Block] = [Line((self.usage, "name")), Line(self.summary)]
         if self.remarks:
             blocks += [Line(), *(Line(part) for part in self.remarks.split("\n"))]
@@ -58,8 +82,18 @@ class HelpRecord(Record):
 
     def as_json(self) -> dict[str, Any]:
         if self.table is not None:
-            return {"kind": self.kind, "commands": [{"usage": usage, "summary": summary} for usage, summary in self.table]}
-        return {"kind": self.kind, "name": self.name, "usage": self.usage, "summary": self.summary, "help": self.remarks, "example": self.example}
+            return {
+                "kind": self.kind,
+                "commands": [{"usage": usage, "summary": summary} for usage, summary in self.table],
+            }
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "usage": self.usage,
+            "summary": self.summary,
+            "help": self.remarks,
+            "example": self.example,
+        }
 
 
 def _of_entry(name: str) -> HelpRecord:
@@ -81,7 +115,10 @@ def signature_of(entry: Any) -> str:
     op = entry.op
     if op is None:
         return _signature(entry.target)
-    parts = [f"*{op.public[name]}" if name == op.variadic else op.public[name] + ("=None" if name in op.optional else "") for name in op.operands]
+    parts = [
+        f"*{op.public[name]}" if name == op.variadic else op.public[name] + ("=None" if name in op.optional else "")
+        for name in op.operands
+    ]
     parts += [name if repr(default) == "REQUIRED" else f"{name}={default!r}" for name, default in op.settings.items()]
     return f"({', '.join(parts)})"
 
@@ -100,7 +137,9 @@ def _of_value(name: str, value: Any) -> HelpRecord:
     summary, _, rest = text.partition("\n")
     remarks = "\n".join(part.strip() for part in rest.strip().split("\n"))
     usage = f"{name}{_signature(value)}" if callable(value) else f"{name}: {type(value).__name__}"
-    return HelpRecord(name, usage, summary if callable(value) else repr(value).partition("\n")[0], remarks if callable(value) else "")
+    return HelpRecord(
+        name, usage, summary if callable(value) else repr(value).partition("\n")[0], remarks if callable(value) else ""
+    )
 
 
 class OpsRecord(Record):
@@ -119,19 +158,33 @@ class OpsRecord(Record):
 
         from gradsh.ops.registry import ENTRIES
 
-        rows = [(entry.name, ", ".join(_place(place) for place in entry.at), entry.doc.partition("\n")[0]) for entry in ENTRIES.values()]
+        rows = [
+            (entry.name, ", ".join(_place(place) for place in entry.at), entry.doc.partition("\n")[0])
+            for entry in ENTRIES.values()
+        ]
         if pattern is not None:
             glob = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
-            rows = [row for row in rows if fnmatch.fnmatch(row[0], glob) or glob != pattern and pattern.lower() in row[2].lower()]
+            rows = [
+                row
+                for row in rows
+                if fnmatch.fnmatch(row[0], glob) or (glob != pattern and pattern.lower() in row[2].lower())
+            ]
             if not rows:
                 raise fault(CommandError, f"no function of the library matches {pattern}", hint=":ops lists them all")
         return cls(sorted(rows))
 
     def draw(self, width: int) -> Sequence[Block]:
-        return [Table(("name", "in", ""), [((name, "name"), (place, "muted"), summary) for name, place, summary in self.rows])]
+        return [
+            Table(
+                ("name", "in", ""), [((name, "name"), (place, "muted"), summary) for name, place, summary in self.rows]
+            )
+        ]
 
     def as_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "functions": [{"name": name, "in": place, "summary": summary} for name, place, summary in self.rows]}
+        return {
+            "kind": self.kind,
+            "functions": [{"name": name, "in": place, "summary": summary} for name, place, summary in self.rows],
+        }
 
 
 def _place(place: str) -> str:

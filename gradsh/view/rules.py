@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradsh.engine.op import Op
 
@@ -31,7 +30,7 @@ def _renamed(tree: object, op: Op) -> object:
     import ast
 
     class Rename(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.Name:  # noqa: N802
+        def visit_Name(self, node: ast.Name) -> ast.Name:
             base, suffix = node.id, ""
             for ending in ("_shape", "_dtype"):
                 if node.id.endswith(ending):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from gradsh.view.document import Block, Table
+from gradsh.view.document import Table
 from gradsh.view.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradsh.view.document import Block
 
 
 class SettingsRecord(Record):
@@ -20,7 +24,13 @@ class SettingsRecord(Record):
 
     def draw(self, width: int) -> Sequence[Block]:
         return [
-            Table(("setting", "value", ""), [((name, "name"), (value, "number"), help + (f" ({', '.join(values)})" if values else "")) for name, value, help, values in self.rows])
+            Table(
+                ("setting", "value", ""),
+                [
+                    ((name, "name"), (value, "number"), help + (f" ({', '.join(values)})" if values else ""))
+                    for name, value, help, values in self.rows
+                ],
+            )
         ]
 
     def as_json(self) -> dict[str, Any]:

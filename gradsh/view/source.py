@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from gradsh.fault import CommandError, fault
-from gradsh.view.document import Block, Line
+from gradsh.view.document import Line
 from gradsh.view.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gradsh.view.document import Block
 
 
 class SourceRecord(Record):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from gradsh.view.document import Line, lines_of
 
-from gradsh.view.document import Block, Line, lines_of
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
     from rich.text import Text
+
+    from gradsh.view.document import Block
 
 STYLES = {
     "name": "bold cyan", "number": "green", "op": "magenta", "shape": "blue", "muted": "dim", "fault": "bold red",
@@ -21,7 +23,9 @@ def styled(one: Line) -> Text:
     """A line as rich text; markup in it means nothing."""
     from rich.text import Text
 
-    return Text.assemble(*((text, STYLES.get(style, "")) for text, style in one.segments), no_wrap=False, overflow="fold")
+    return Text.assemble(
+        *((text, STYLES.get(style, "")) for text, style in one.segments), no_wrap=False, overflow="fold"
+    )
 
 
 def write(console: Console, blocks: Sequence[Block], ascii_only: bool = False) -> None:

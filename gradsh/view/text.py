@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradsh.engine.tensor import Tensor, wrap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def number(value: float | int | bool) -> str:
@@ -54,5 +56,7 @@ def full(value: Tensor) -> str:
 def kind_of(value: Any) -> str:
     """What a value is, in two words: `tensor float64 (2, 3)`, `function`, `int`."""
     if isinstance(value, Tensor):
-        return " ".join(part for part in (type(value).__name__.lower(), value.dtype.name, shape_text(value.shape)) if part)
+        return " ".join(
+            part for part in (type(value).__name__.lower(), value.dtype.name, shape_text(value.shape)) if part
+        )
     return type(value).__name__

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-from gradsh.view.document import Block, Line
+from gradsh.view.document import Line
 from gradsh.view.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from gradsh.view.document import Block
 
 LEAST = 0.05  # seconds that one round of runs takes at least
 ROUNDS = 5
@@ -42,7 +46,12 @@ class TimeRecord(Record):
         return cls(text, times[0], times[len(times) // 2], count * ROUNDS + 1)
 
     def draw(self, width: int) -> Sequence[Block]:
-        return [Line((seconds(self.best), "number"), f" best, {seconds(self.median)} median of {self.runs} run{'s' * (self.runs != 1)}")]
+        return [
+            Line(
+                (seconds(self.best), "number"),
+                f" best, {seconds(self.median)} median of {self.runs} run{'s' * (self.runs != 1)}",
+            )
+        ]
 
     def as_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "text": self.text, "best": self.best, "median": self.median, "runs": self.runs}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from gradsh.engine.tensor import Tensor
 from gradsh.view.record import Record, numbers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 
 def fields_of(value: Any) -> dict[str, Any]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
-
 from gradsh.engine.alias import version_of
 from gradsh.engine.tensor import Tensor
-from gradsh.view.document import Block, Line, Table, cut
+from gradsh.view.document import Line, Table, cut
 from gradsh.view.record import Record
 from gradsh.view.text import kind_of, shape_text, short
 from gradsh.view.value import fields_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
     from gradsh.session import Session
+    from gradsh.view.document import Block
 
 
 class VariablesRecord(Record):
@@ -32,9 +34,17 @@ class VariablesRecord(Record):
     def draw(self, width: int) -> Sequence[Block]:
         if not self.rows:
             return [Line(("no variables yet", "muted"))]
-        room = max(width - 2 - sum(max(len(str(row[key])) for row in self.rows) + 2 for key in ("name", "type")) - 24, 16)
+        room = max(
+            width - 2 - sum(max(len(str(row[key])) for row in self.rows) + 2 for key in ("name", "type")) - 24, 16
+        )
         rows = [
-            ((row["name"], "name"), row["type"], (shape_text(row["shape"] or ()), "shape"), (cut(row["value"], room), "number"), (row["grad"] or "", "number"))
+            (
+                (row["name"], "name"),
+                row["type"],
+                (shape_text(row["shape"] or ()), "shape"),
+                (cut(row["value"], room), "number"),
+                (row["grad"] or "", "number"),
+            )
             for row in self.rows
         ]
         return [Table(("name", "type", "shape", "value", "grad"), rows)]
@@ -87,13 +97,23 @@ class InfoRecord(Record):
 
 def _tensor_rows(value: Tensor, session: Session) -> list[tuple[str, str]]:
     count, size = value.numel(), value.dtype.itemsize
-    rows = [("dtype", value.dtype.name), ("shape", f"{tuple(value.shape)}, {count} number{'s' * (count != 1)}"), ("memory", f"{count * size:,} bytes")]
+    rows = [
+        ("dtype", value.dtype.name),
+        ("shape", f"{tuple(value.shape)}, {count} number{'s' * (count != 1)}"),
+        ("memory", f"{count * size:,} bytes"),
+    ]
     if count and value.dtype.category == 2:
         from gradsh.backend import arrays
 
         raw = arrays.asarray(value.raw)
         bad = int((~arrays.isfinite(raw)).sum())
-        rows.append(("range", f"{short(arrays.canonical(raw.min()))} to {short(arrays.canonical(raw.max()))}" + (f", {bad} not finite" if bad else "")))
+        rows.append(
+            (
+                "range",
+                f"{short(arrays.canonical(raw.min()))} to {short(arrays.canonical(raw.max()))}"
+                + (f", {bad} not finite" if bad else ""),
+            )
+        )
     node = value.grad_fn
     if node is not None:
         place = session.place_of(node.code, node.lasti)
@@ -137,4 +157,6 @@ class TypeRecord(Record):
 def _type_text(value: Any) -> str:
     if not isinstance(value, Tensor):
         return kind_of(value)
-    return f"{type(value).__name__}, {value.dtype.name}, shape {tuple(value.shape)}" + (", requires grad" if value.requires_grad else "")
+    return f"{type(value).__name__}, {value.dtype.name}, shape {tuple(value.shape)}" + (
+        ", requires grad" if value.requires_grad else ""
+    )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import IO, TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import IO, Any
 
     from rich.console import Console
 
@@ -111,7 +112,13 @@ class TerminalWriter(Writer):
             from rich.console import Console
 
             found = self._consoles[id(stream)] = Console(
-                file=stream, force_terminal=True, width=self.width, markup=False, highlight=False, emoji=False, legacy_windows=False
+                file=stream,
+                force_terminal=True,
+                width=self.width,
+                markup=False,
+                highlight=False,
+                emoji=False,
+                legacy_windows=False,
             )
         found.width = self.width  # a terminal's may have changed
         return found
@@ -158,5 +165,3 @@ def page_width(stream: IO[str]) -> int:
     except (OSError, ValueError, AttributeError):
         columns = 0
     return columns or 80
-
-

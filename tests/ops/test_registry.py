@@ -7,18 +7,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradsh.ops import index
 from gradsh.backend import arrays
 from gradsh.engine.backward import grad
 from gradsh.engine.create import tensor
 from gradsh.engine.forward import jvp
 from gradsh.engine.op import CONSTANT, ELEMENTWISE, OPS, Op
 from gradsh.engine.tensor import Tensor, wrap
+from gradsh.ops import index
 from gradsh.ops.samples import Domain, Sample
 
 index.load_all()
 
-SHAPES: list[tuple[tuple[int, ...], ...]] = [((2, 3), (2, 3), (2, 3)), ((2, 3), (3,), ()), ((1, 3), (2, 1), (3,)), ((), (), ())]
+SHAPES: list[tuple[tuple[int, ...], ...]] = [
+    ((2, 3), (2, 3), (2, 3)),
+    ((2, 3), (3,), ()),
+    ((1, 3), (2, 1), (3,)),
+    ((), (), ()),
+]
 
 
 def test_index_is_what_is_declared() -> None:
@@ -45,11 +50,19 @@ def draw(op: Op, sample: Sample, seed: int = 0) -> list[Any]:
 
 
 def names_of(op: Op, values: list[Any]) -> list[str]:
-    return op.operands if op.variadic is None else [*op.operands[:-1], *[op.variadic] * (len(values) - len(op.operands) + 1)]
+    return (
+        op.operands
+        if op.variadic is None
+        else [*op.operands[:-1], *[op.variadic] * (len(values) - len(op.operands) + 1)]
+    )
 
 
 def differentiable(op: Op, values: list[Any]) -> list[int]:
-    return [k for k, name in enumerate(names_of(op, values)) if name in op.rules and isinstance(values[k], (float, np.ndarray)) and np.asarray(values[k]).dtype.kind == "f"]
+    return [
+        k
+        for k, name in enumerate(names_of(op, values))
+        if name in op.rules and isinstance(values[k], (float, np.ndarray)) and np.asarray(values[k]).dtype.kind == "f"
+    ]
 
 
 def outputs(op: Op, found: Any) -> list[Tensor]:
@@ -115,7 +128,9 @@ def cases() -> list[Any]:
 
 @pytest.mark.parametrize("op", [op for op in OPS.values() if op.rules and op.kind != CONSTANT], ids=lambda op: op.name)
 def test_has_sample(op: Op) -> None:
-    assert op.sample is not None or op.name in WITHOUT_SAMPLE, f"{op.name} is declared without a sample: nothing tests its rule"
+    assert op.sample is not None or op.name in WITHOUT_SAMPLE, (
+        f"{op.name} is declared without a sample: nothing tests its rule"
+    )
 
 
 # Tested by the promotion of the elementwise ops; and those that PyTorch has no derivative of.
@@ -150,7 +165,9 @@ def test_derivatives(op: Op, sample: Sample) -> None:
         np.testing.assert_allclose(along, numeric, rtol=2e-5, atol=2e-7)
 
         # forward mode = raw
-        _, tangent = jvp(lambda *free: case.loss(list(free)), [tensor(x) for x in case.point], [tensor(d) for d in case.direction])
+        _, tangent = jvp(
+            lambda *free: case.loss(list(free)), [tensor(x) for x in case.point], [tensor(d) for d in case.direction]
+        )
         np.testing.assert_allclose(tangent.raw, along, rtol=1e-9, atol=1e-9)
 
         # second order: the gradient of <slope, direction> = central differences of the slope
@@ -159,7 +176,10 @@ def test_derivatives(op: Op, sample: Sample) -> None:
         inner: Any = tensor(0.0)
         for g, d in zip(recorded, case.direction, strict=True):
             inner = inner + OPS["sum_all"](g * tensor(d))
-        numeric_second = [(up - down) / (2e-5) for up, down in zip(case.slope(case.shifted(1e-5)), case.slope(case.shifted(-1e-5)), strict=True)]
+        numeric_second = [
+            (up - down) / (2e-5)
+            for up, down in zip(case.slope(case.shifted(1e-5)), case.slope(case.shifted(-1e-5)), strict=True)
+        ]
         if inner.requires_grad:
             second = [g.raw for g in grad(inner, leaves, allow_unused=True, materialize_grads=True)]
         else:
@@ -172,7 +192,9 @@ def value(function: Any, point: list[np.ndarray]) -> float:
     return float(function([tensor(x) for x in point]).item())
 
 
-@pytest.mark.parametrize("op", [op for op in OPS.values() if op.kind == ELEMENTWISE and op.sample is not None], ids=lambda op: op.name)
+@pytest.mark.parametrize(
+    "op", [op for op in OPS.values() if op.kind == ELEMENTWISE and op.sample is not None], ids=lambda op: op.name
+)
 def test_scalars_are_arrays(op: Op) -> None:
     """The namespace of scalars gives what the namespace of arrays gives, at ordinary and at special points."""
     domains = (op.sample,) * len(op.operands) if isinstance(op.sample, Domain) else op.sample
@@ -184,6 +206,17 @@ def test_scalars_are_arrays(op: Op) -> None:
         rows += [[point] * len(domains) for point in (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e300, -745.2)]
     with np.errstate(all="ignore"):
         for row in rows:
-            one = op(*(tensor(float(x) if np.asarray(x).dtype.kind == "f" else bool(x) if np.asarray(x).dtype.kind == "b" else int(x)) for x in row))
+            one = op(
+                *(
+                    tensor(
+                        float(x)
+                        if np.asarray(x).dtype.kind == "f"
+                        else bool(x)
+                        if np.asarray(x).dtype.kind == "b"
+                        else int(x)
+                    )
+                    for x in row
+                )
+            )
             many = op(*(wrap(arrays.array([x])) for x in row))
             np.testing.assert_allclose(np.asarray(one.raw), np.asarray(many.raw)[0], rtol=1e-14, atol=1e-300)

@@ -1,6 +1,8 @@
 """The `:` commands, one file per family; each is a function with `@command`."""
 
-from gradsh.repl.commands import graph, gradients, library, running, settings, variables
+from __future__ import annotations
+
+from gradsh.repl.commands import gradients, graph, library, running, settings, variables
 from gradsh.repl.commands.command import COMMANDS, Command
 
 __all__ = ["COMMANDS", "Command", "gradients", "graph", "library", "running", "settings", "variables"]

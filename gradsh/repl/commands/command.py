@@ -18,57 +18,63 @@ The docstring's first line is the summary, followed by `  :usage`; further lines
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from gradsh.fault import CommandError, fault
-from gradsh.lang.commands import Argument, CommandCall
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradsh.lang.commands import Mode
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from gradsh.lang.commands import Argument, CommandCall, Mode
     from gradsh.lang.source import Span
     from gradsh.view.record import Record
 
+    Values = tuple["Value", ...]
+    Name = str
+    Names = tuple[str, ...]
+    Path = str
+    Pattern = str
+    Flag = bool
+    Count = int
+    Text = str
+
 COMMANDS: dict[str, Command] = {}
 WORDS = ("of", "wrt", "with", "at", "to", "from", "as", "by", "for", "on")
-MODES: dict[str, Mode] = {"Value": "value", "Values": "value", "Thunk": "thunk", "Flag": "value", "Count": "value", "Text": "value"}
+MODES: dict[str, Mode] = {
+    "Value": "value",
+    "Values": "value",
+    "Thunk": "thunk",
+    "Flag": "value",
+    "Count": "value",
+    "Text": "value",
+}
 
 
-class Value(NamedTuple):
+class Value:
     """An evaluated expression: its value, its text, its name where it is a bare one, and its place."""
 
-    value: Any
-    text: str
-    name: str | None
-    span: Span
+    __slots__ = ("name", "span", "text", "value")
+
+    def __init__(self, value: Any, text: str, name: str | None, span: Span) -> None:
+        self.value, self.text, self.name, self.span = value, text, name, span
 
 
-class Thunk(NamedTuple):
+class Thunk:
     """An expression that is evaluated when called."""
 
-    call: Callable[[], Any]
-    text: str
-    span: Span
+    __slots__ = ("call", "span", "text")
+
+    def __init__(self, call: Callable[[], Any], text: str, span: Span) -> None:
+        self.call, self.text, self.span = call, text, span
 
 
-Values = tuple[Value, ...]
-Name = str
-Names = tuple[str, ...]
-Path = str
-Pattern = str
-Flag = bool
-Count = int
-Text = str
+class Parameter:
+    """One parameter of a command: its name in Python, the word it stands behind ("" for what stands first), its kind."""
 
+    __slots__ = ("clause", "kind", "name", "option", "required")
 
-class Parameter(NamedTuple):
-    """One parameter of a command: its name in Python, the word it stands behind ("" for what stands first), what it takes."""
-
-    name: str
-    clause: str
-    kind: str
-    required: bool
-    option: bool
+    def __init__(self, name: str, clause: str, kind: str, required: bool, option: bool) -> None:
+        self.name, self.clause, self.kind, self.required, self.option = name, clause, kind, required, option
 
     @property
     def many(self) -> bool:
@@ -122,11 +128,15 @@ class Command:
             return []
         return [word for word in call.words if not call.clause(word)][:1]
 
-    def _parameter(self, argument: Argument, by_clause: dict[str, Parameter], first: list[Parameter], index: int) -> Parameter:
+    def _parameter(
+        self, argument: Argument, by_clause: dict[str, Parameter], first: list[Parameter], index: int
+    ) -> Parameter:
         if argument.clause:
             parameter = by_clause.get(argument.clause)
             if parameter is None or parameter.option is not argument.is_option:
-                raise self._error(f":{self.name} takes no {argument.clause}{'=' if argument.is_option else ''}", argument)
+                raise self._error(
+                    f":{self.name} takes no {argument.clause}{'=' if argument.is_option else ''}", argument
+                )
             if index and not parameter.many:
                 raise self._error(f":{self.name} takes one value behind {argument.clause}", argument)
             return parameter
@@ -134,7 +144,10 @@ class Command:
             return first[index]
         if first and first[-1].many:
             return first[-1]
-        raise self._error(f":{self.name} takes {'no arguments' if not first else 'one argument' if len(first) == 1 else f'{len(first)} arguments'}", argument)
+        raise self._error(
+            f":{self.name} takes {'no arguments' if not first else 'one argument' if len(first) == 1 else f'{len(first)} arguments'}",
+            argument,
+        )
 
     def _error(self, message: str, argument: Argument | None) -> BaseException:
         return fault(CommandError, message, hint=self.usage, span=None if argument is None else argument.span)
@@ -194,7 +207,9 @@ def _parameters(run: Callable[..., Any]) -> list[Parameter]:
     return found
 
 
-def command(name: str, *, keeps: bool = False, completes: str = "names") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def command(
+    name: str, *, keeps: bool = False, completes: str = "names"
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a command."""
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -211,5 +226,9 @@ def resolve(name: str) -> Command:
         import difflib
 
         near = difflib.get_close_matches(name, COMMANDS, 1)
-        raise fault(CommandError, f"there is no command :{name}", hint=f"did you mean :{near[0]}?" if near else ":help lists them")
+        raise fault(
+            CommandError,
+            f"there is no command :{name}",
+            hint=f"did you mean :{near[0]}?" if near else ":help lists them",
+        )
     return found

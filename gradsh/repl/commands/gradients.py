@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradsh.engine import backward as passes
 from gradsh.engine.node import AccumulateGrad
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import Site, fault
-from gradsh.repl.commands.command import Flag, Value, Values, command
+from gradsh.repl.commands.command import command
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gradsh.repl.commands.command import Flag, Value, Values
     from gradsh.session import Session
     from gradsh.view.record import Record
 
 
 @command("backward")
-def backward(session: Session, z: Value, *, with_: Value | None = None, retain: Flag = False, create: Flag = False) -> Record | None:
+def backward(
+    session: Session, z: Value, *, with_: Value | None = None, retain: Flag = False, create: Flag = False
+) -> Record | None:
     """Run the backward pass from a value.  :backward z [with v] [retain=True] [create=True]
 
     Adds to the .grad of every leaf that z depends on. `with v` is the incoming gradient, which a value of more than one
@@ -49,7 +51,9 @@ def grad(session: Session, x: Values, *, of: Value | None = None, with_: Value |
     targets = [(value, tensor_of(value)) for value in x]
     if of is None:
         return [
-            GradRecord(value.text, None, _accumulated(value, tensor), runs=session.runs_of(tensor), alone=len(targets) == 1)
+            GradRecord(
+                value.text, None, _accumulated(value, tensor), runs=session.runs_of(tensor), alone=len(targets) == 1
+            )
             for value, tensor in targets
         ]
     z = tensor_of(of)
@@ -113,7 +117,9 @@ def _need_seed(value: Value, tensor: Tensor, seed: Value | None) -> None:
             RuntimeError,
             "element 0 of tensors does not require grad and does not have a grad_fn",
             span=value.span,
-            notes=(f"nothing that {value.text} was computed from requires a gradient, or it was computed under no_grad or detached",),
+            notes=(
+                f"nothing that {value.text} was computed from requires a gradient, or it was computed under no_grad or detached",
+            ),
             hint="make an input require one: x = param(2.0), or x.requires_grad_()",
         )
     if seed is None and tensor.numel() != 1:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from gradsh.repl.commands.command import COMMANDS, command
 
-from gradsh.repl.commands.command import COMMANDS, Name, Pattern, Value, command
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gradsh.repl.commands.command import Name, Pattern, Value
     from gradsh.session import Session
     from gradsh.view.record import Record
 

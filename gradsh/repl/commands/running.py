@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradsh.fault import CommandError, Ended, fault
-from gradsh.repl.commands.command import Path, Thunk, command
+from gradsh.repl.commands.command import command
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gradsh.repl.commands.command import Path, Thunk
     from gradsh.session import Session
     from gradsh.view.record import Record
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from gradsh.repl.commands.command import command
 
-from gradsh.repl.commands.command import Value, command
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gradsh.repl.commands.command import Value
     from gradsh.session import Session
     from gradsh.view.record import Record
 
