@@ -46,8 +46,8 @@ class Session:
 
     dialect: "shell" (float64, `^` is power, arithmetic on lists) or "torch" (float32, Python's own meaning).
     dtype: name of the default float type, over the dialect's. seed: of the random numbers.
-    args: what the program finds as `args`. folder: where helper modules are found (`import helpers`), none without one. writer: where answers go as they come; without one, prints go to
-    `sys.stdout` and answers are only returned. keep: nodes keep their values, places and gradients, which `:graph` shows.
+    args: what the program finds as `args`. folder: where helper modules are found (`import helpers`), none without one.
+    writer: where answers go as they come; without one, prints go to `sys.stdout` and answers are only returned. keep: nodes keep their values, places and gradients, which `:graph` shows.
     """
 
     def __init__(

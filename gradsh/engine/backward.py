@@ -120,9 +120,10 @@ def _batched(
             raise fault(
                 RuntimeError,
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The "
-                "sizes of the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was "
-                f"detected: grad_output[{index}] has a shape of {given.shape[1:]!r} and output[{index}] has a shape of "
-                f"{root.shape!r}. If you only want some tensors in `grad_output` to be considered batched, consider using vmap.",
+                "sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+                f"mismatch was detected: grad_output[{index}] has a shape of {given.shape[1:]!r} and output[{index}] has a shape of "
+                f"{root.shape!r}. If you only want some tensors in `grad_output` to be considered batched, "
+                "consider using vmap.",
             )
     rows = [
         grad(roots, targets, [g[k] for g in grads], True, create_graph, allow_unused or materialize, False, materialize)
@@ -181,7 +182,8 @@ def _seeds(roots: list[Any], grads: list[Any], create_graph: bool) -> list[Any]:
             if given.shape != root.shape:
                 raise fault(
                     RuntimeError,
-                    f"Mismatch in shape: grad_output[{index}] has a shape of {given.shape!r} and output[{index}] has a shape of {root.shape!r}.",
+                    f"Mismatch in shape: grad_output[{index}] has a shape of {given.shape!r} and "
+                    f"output[{index}] has a shape of {root.shape!r}.",
                 )
             if given.dtype is not root.dtype:
                 given = OPS["to_dtype"](given, dtype=root.dtype)
@@ -266,11 +268,12 @@ def second_time(node: Node) -> BaseException:
         sites += (("its graph was given up by the first backward: {}", node.mark.code, node.mark.lasti),)
     return fault(
         RuntimeError,
-        "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
-        "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True "
-        "if you need to backward through the graph a second time or if you need to access saved tensors after calling backward.",
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+        "saved tensors after calling backward.",
         sites=sites,
-        hint="keep the graph at the first call, backward(retain_graph=True) or :backward z retain=True; or compute the value again",
+        hint="keep the graph at the first call: backward(retain_graph=True), or :backward z retain=True",
     )
 
 

@@ -239,7 +239,8 @@ def _elementwise(
     """
     accepted = _accepted(op)
     scalar, single = ("scalar_result", "single_result") if op.result == "same" else ("canonical", "canonical")
-    again = f"raw = again(op, ({', '.join(f'{name}_raw' for name in publics)},), {{{', '.join(f'{name!r}: {name}' for name in op.settings)}}})"
+    raws = ", ".join(f"{name}_raw" for name in publics)
+    again = f"raw = again(op, ({raws},), {{{', '.join(f'{name!r}: {name}' for name in op.settings)}}})"
     fix = "" if op.result == "same" else "raw = canonical(raw)"
     x, *rest = publics
     if not rest:
@@ -304,7 +305,8 @@ def _elementwise(
             write(f"        if raw.__class__ is not {test}:", f"            raw = {result}(raw)")
         write("    else:", f"        {fallback}", "    same = True")
     write(
-        f"elif kind is ndarray and {x}_raw.ndim and {x}_raw.dtype.char in 'df' or other_kind is ndarray and {y}_raw.ndim and {y}_raw.dtype.char in 'df':"
+        f"elif kind is ndarray and {x}_raw.ndim and {x}_raw.dtype.char in 'df' or "
+        f"other_kind is ndarray and {y}_raw.ndim and {y}_raw.dtype.char in 'df':"
     )
     write("    try:", f"        raw = {kernel('arrays')}", "    except Exception as error:")
     write(f"        raise explained(op, error, ({x}, {y}), {settings}) from None", "    same = False")
@@ -420,9 +422,8 @@ def _unpack(op: Op, write: Writer, field: str, recorded: bool, node: str, meta: 
     elif field == "out" and recorded:
         write("out = wrapped_out(self, out)")
     elif field in op.outputs and recorded:
-        write(
-            f"{field} = wrap({field}, {'None' if not op.differentiable[op.outputs.index(field)] else f'output_node(self, {op.outputs.index(field)})'})"
-        )
+        index = op.outputs.index(field)
+        write(f"{field} = wrap({field}, {f'output_node(self, {index})' if op.differentiable[index] else 'None'})")
 
 
 def _needed(op: Op, write: Writer, ruled: list[str], nodes: dict[str, str], fitted: bool, recorded: bool) -> None:

@@ -145,7 +145,7 @@ class Command:
         if first and first[-1].many:
             return first[-1]
         raise self._error(
-            f":{self.name} takes {'no arguments' if not first else 'one argument' if len(first) == 1 else f'{len(first)} arguments'}",
+            f":{self.name} takes {('no arguments', 'one argument')[len(first)] if len(first) < 2 else f'{len(first)} arguments'}",
             argument,
         )
 

@@ -24,9 +24,9 @@ def graph(
 ) -> Record | None:
     """Show the graph behind a value: what it was computed from, and how.  :graph [z] [from x] [depth=N] [to file]
 
-    Each line is a value: its name or the expression that made it, the operation, its shape, the value and the gradient that
-    reached it in the last backward pass. What is used twice is shown once, and referred to by its number. `from x` shows only what lies between x
-    and z, depth=N only the last N steps. `to file` writes it: .dot for Graphviz, .json, or .txt.
+    Each line is a value: its name or the expression that made it, the operation, its shape, the value and the gradient
+    that reached it in the last backward pass. What is used twice is shown once, and referred to by its number. `from x`
+    shows only what lies between x and z, depth=N only the last N steps. `to file` writes it: .dot for Graphviz, .json, or .txt.
     """
     from gradsh.view.graph import GraphRecord
 
