@@ -53,7 +53,8 @@ def in_type(input: Any, dtype: Any) -> Tensor:
         return input
     if not hasattr(dtype, "category"):
         raise Unfit("dtype", "torch.dtype", dtype)
-    return OPS["to_dtype"](input, dtype=dtype)  # type: ignore[no-any-return]
+    cast: Tensor = OPS["to_dtype"](input, dtype=dtype)
+    return cast
 
 
 def checked(

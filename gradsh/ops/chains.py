@@ -115,11 +115,9 @@ def multi_dot(tensors):
 
 
 @function(at=("torch",), python=True, example="chain_matmul(ones(2, 3), ones(3, 4))")
-def chain_matmul(*matrices, out=None):
+def chain_matmul(*given, out=None):
     """Product of matrices in the order that takes the fewest multiplications."""
-    matrices = [
-        operand(one) for one in (matrices[0] if len(matrices) == 1 and isinstance(matrices[0], list) else matrices)
-    ]
+    matrices = [operand(one) for one in (given[0] if len(given) == 1 and isinstance(given[0], list) else given)]
     for one in matrices:
         if one.ndim != 2:
             raise fault(RuntimeError, f"Tensor dimension is {one.ndim}, expected 2 instead.")

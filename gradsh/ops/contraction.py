@@ -149,5 +149,5 @@ def inner(input, other):
             RuntimeError, f"inner() the last dimension must match on both input tensors but got shapes {shapes}"
         )
     left, right = _letters(input.ndim - 1, 1), _letters(other.ndim - 1, input.ndim + 1)
-    labels = ["".join([*side, "k"]) for side in (left, right)]
-    return product_over(input, other, *labels, "".join(left + right))
+    x_labels, y_labels = "".join([*left, "k"]), "".join([*right, "k"])
+    return product_over(input, other, x_labels, y_labels, "".join(left + right))

@@ -189,8 +189,8 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
         raise fault(
             RuntimeError,
             f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
-            f"input value tensor must match, but we got boundaries tensor {list(boundaries.shape)} and input value tensor "
-            f"{list(input.shape)}",
+            f"input value tensor must match, but we got boundaries tensor {list(boundaries.shape)} and input value "
+            f"tensor {list(input.shape)}",
         )
     if sorter is not None:
         if sorter.shape != boundaries.shape:

@@ -8,9 +8,8 @@ from gradsh.fault import fault
 from gradsh.ops.calls import operand
 from gradsh.ops.choice import clamp_min, where
 from gradsh.ops.losses import apply_reduction, reduction_of
-from gradsh.ops.reduction import reshaped
 from gradsh.ops.registry import function
-from gradsh.ops.shape import reshape, squeezed_at
+from gradsh.ops.shape import reshape, reshaped, squeezed_at
 from gradsh.ops.structure import to_dtype
 
 # Graves et al., "Connectionist Temporal Classification" (2006), section 4: forward and backward variables over the

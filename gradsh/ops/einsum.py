@@ -18,14 +18,14 @@ COVERED = "".join(map(chr, range(0x2460, 0x24A0)))
 
 def summed_products(operands, labels, out_labels):
     """The products of any number of tensors, summed over the labels that the output lacks."""
-    sizes = {}
+    sizes: dict[str, int] = {}
     for x, names in zip(operands, labels):
         for label, length in zip(names, x.shape):
             if sizes.get(label, 1) == 1:
                 sizes[label] = length
-    terms = [_squeezed(*_diagonal(x, names), sizes) for x, names in zip(operands, labels)]
+    terms = [_squeezed(_diagonal(x, names), sizes) for x, names in zip(operands, labels)]
     if len(terms) == 1:
-        return _summed_and_ordered(*terms[0], out_labels)
+        return _summed_and_ordered(terms[0], out_labels)
     terms = [_summed_alone(terms, k, out_labels) for k in range(len(terms))]
     nothing_summed = all(label in out_labels for names in labels for label in names)
     while len(terms) > 1:
@@ -38,8 +38,9 @@ def summed_products(operands, labels, out_labels):
     return terms[0][0]
 
 
-def _summed_and_ordered(x, names, out_labels):
+def _summed_and_ordered(term, out_labels):
     """One operand with its dimensions in the output's order and the others summed."""
+    x, names = term
     lone = [label for label in names if label not in out_labels]
     x = permuted(x, dims=tuple([names.index(label) for label in (*out_labels, *lone)]))
     return sum_over(x, axes=tuple(range(len(out_labels), x.ndim)), keepdim=False) if lone else x
@@ -56,8 +57,9 @@ def _diagonal(x, names):
     return x, names
 
 
-def _squeezed(x, names, sizes):
+def _squeezed(term, sizes):
     """An operand without the dimensions of length 1 that are broadcast to those of others."""
+    x, names = term
     shape = x.shape
     kept = [k for k, label in enumerate(names) if shape[k] != 1 or sizes[label] == 1]
     if len(kept) == len(names):
@@ -115,7 +117,7 @@ def einsum(*args):
     if not isinstance(equation, str):
         raise fault(TypeError, f"einsum(): argument 'equation' (position 1) must be str, not {type(equation).__name__}")
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
-        operands = operands[0]
+        operands = list(operands[0])
     operands = [_operand(value, k) for k, value in enumerate(operands)]
     labels, out_labels = _read(equation, [x.ndim for x in operands])
     _check_sizes(operands, labels)
@@ -236,9 +238,9 @@ def _ellipsis_size(names, rank, place):
 
 
 def _check_sizes(operands, labels):
-    sizes = {}
+    sizes: dict[str, int] = {}
     for k, (x, names) in enumerate(zip(operands, labels)):
-        own = {}
+        own: dict[str, int] = {}
         for place, (label, length) in enumerate(zip(names, x.shape)):
             if own.setdefault(label, length) != length:
                 raise fault(

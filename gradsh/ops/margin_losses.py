@@ -11,9 +11,10 @@ from gradsh.ops.activation import log_sigmoid
 from gradsh.ops.choice import clamp_min, where
 from gradsh.ops.distances import pairwise_distance
 from gradsh.ops.losses import apply_reduction, given, reduced, reduction_of, share
-from gradsh.ops.reduction import reshaped, sum_over
+from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Made, Sample, positive, reals
+from gradsh.ops.shape import reshaped
 from gradsh.ops.unary import sigmoid
 
 KINDS = ("mean", "sum", "none")
@@ -77,7 +78,8 @@ def _check_triple(anchor, positive, negative):
         )
 
 
-def _triplet(distance, anchor, positive, negative, margin, swap, reduction):
+def _triplet(distance, triple, margin, swap, reduction):
+    anchor, positive, negative = triple
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = OPS["minimum"](far, distance(positive, negative))
@@ -103,7 +105,7 @@ def triplet_margin_loss(
         raise fault(ValueError, f"margin must be greater than 0, got {margin}")
     triple = [given(one) for one in (anchor, positive, negative)]
     _check_triple(*triple)
-    return _triplet(lambda one, other: pairwise_distance(one, other, p, eps), *triple, margin, swap, reduction)
+    return _triplet(lambda one, other: pairwise_distance(one, other, p, eps), triple, margin, swap, reduction)
 
 
 @function(at=("F",), example="F.triplet_margin_with_distance_loss(zeros(1, 2), ones(1, 2), 3 * ones(1, 2))")
@@ -116,7 +118,7 @@ def triplet_margin_with_distance_loss(
         raise fault(ValueError, f"margin must be greater than 0, got {margin}")
     triple = [given(one) for one in (anchor, positive, negative)]
     _check_triple(*triple)
-    return _triplet(distance_function or pairwise_distance, *triple, margin, swap, reduction)
+    return _triplet(distance_function or pairwise_distance, triple, margin, swap, reduction)
 
 
 # ---- the scores of classes

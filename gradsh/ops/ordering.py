@@ -68,7 +68,9 @@ def _picked(xp, x, axis, keepdim, choose):
 
 
 def _before(numbers, largest=False):
-    """Whether the number at one place comes before that at another; nan is the largest."""
+    """Whether the number at one place comes before that at another; nan is the largest (or, for None, beside all)."""
+    if largest is None:
+        return lambda i, j: numbers[i] < numbers[j]
     if largest:
         return lambda i, j: numbers[i] > numbers[j] or (numbers[i] != numbers[i] and numbers[j] == numbers[j])
     return lambda i, j: numbers[i] < numbers[j] or (numbers[j] != numbers[j] and numbers[i] == numbers[i])
@@ -315,7 +317,7 @@ def _commonest(xp, lanes):
     for numbers in lanes.tolist():
         places = list(range(len(numbers)))
         if len(numbers) <= 16:  # an insertion sort, which nan cannot lead astray
-            selection.sort(places, 0, len(numbers), lambda i, j, numbers=numbers: numbers[i] < numbers[j])
+            selection.sort(places, 0, len(numbers), _before(numbers, None))
         elif len(numbers) <= LONGEST:
             selection.sort(places, 0, len(numbers), _before(numbers))
         else:
