@@ -262,7 +262,7 @@ def _session(options: Arguments, rest: list[str], programs: list[tuple[str, Any]
 def _writer(options: Arguments) -> Writer:
     from gradsh.view import writers
 
-    results, reports = sys.stdout, sys.stderr or open(os.devnull, "w", encoding="utf-8")
+    results, reports = sys.stdout, sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (until the end)
     width = options.width or writers.page_width(results)
     both = sys.stdin is not None and not sys.stdin.isatty() and not results.isatty()
     kind = writers.Writer

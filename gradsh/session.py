@@ -24,6 +24,7 @@ from gradsh.view.value import PrintRecord, ValueRecord
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gradsh.backend.dtypes import DType
     from collections.abc import Iterator, Sequence
     from types import CodeType
     from typing import Any
@@ -49,6 +50,11 @@ class Session:
     args: what the program finds as `args`. folder: where helper modules are found (`import helpers`), none without one.
     writer: where answers go as they come; without one, prints go to `sys.stdout` and answers are only returned. keep: nodes keep their values, places and gradients, which `:graph` shows.
     """
+
+    dialect: str
+    default: DType
+    seed: int | None
+    keep: bool
 
     def __init__(
         self,
@@ -287,7 +293,8 @@ class Session:
                 details.span = call.span
             error.at_run_time = True  # type: ignore[attr-defined]
             raise
-        for record in found if isinstance(found, list | tuple) else [found] if found is not None else []:
+        records: Sequence[Record] = [] if found is None else found if isinstance(found, list | tuple) else [found]  # type: ignore[list-item]
+        for record in records:
             self._give(record)
         if call.name in ("backward", "graph") and call.first:
             value = values[0]

@@ -53,6 +53,10 @@ def _seed(session: Session, value: str) -> None:
     torch.get("manual_seed")(number)
 
 
+def _cuda(session: Session, value: str) -> None:
+    state.cuda_as_cpu = value == "cpu"
+
+
 def _precision(session: Session, value: str) -> None:
     if not value.isdigit():
         raise ValueError(f"precision is a number of digits, not {value!r}")
@@ -83,6 +87,13 @@ SETTINGS = {
             (),
             lambda s: str(state.print_options.precision),
             _precision,
+        ),
+        Setting(
+            "cuda",
+            "what a program's cuda means: an error, or this machine's processor",
+            ("error", "cpu"),
+            lambda s: "cpu" if state.cuda_as_cpu else "error",
+            _cuda,
         ),
         Setting("seed", "start the random numbers anew", (), lambda s: "" if s.seed is None else str(s.seed), _seed),
         Setting(

@@ -11,7 +11,7 @@ from gradsh.backend.shield import shield
 with shield:  # numpy cannot be loaded again where it was interrupted
     import numpy as np
 
-from numpy import ndarray as ndarray
+from numpy import ndarray as ndarray  # noqa: PLC0414  (offered to those who ask here for array types)
 
 from gradsh.backend import loading, selection
 from gradsh.backend.dtypes import BY_CHAR, DType, float32 as single, float64 as double

@@ -205,7 +205,7 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
 
 
 def _write_raw(op: Op, write: Writer, publics: list[str], kernel: str) -> None:
-    """The way of a rule's call, where the kernel is all there is to do. A public op cannot tell a rule's number from a user's."""
+    """The way of a rule's call, where the kernel is all there is to do. A public op cannot tell whose a number is."""
     if op.at:
         arrays = [
             f"({name}.__class__ is ndarray or {name} is None)"

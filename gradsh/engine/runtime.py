@@ -199,7 +199,8 @@ def names() -> dict[str, Any]:
         "shared": shared, "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "fit": fit, "fit_recorded": fit_recorded,
         "accumulate": accumulate, "accumulate_recorded": accumulate_recorded, "check_saved": check_saved,
         "refuse_inference": refuse_inference,
-        "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "rewrapped": rewrapped, "unpacked": unpacked,
+        "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "rewrapped": rewrapped,
+        "unpacked": unpacked,
         "gathered": gathered, "output_node": output_node, "Output": Output, "SEVERAL": SEVERAL, "scalars": scalars,
         "ndarray": _NotLoaded, "float32": _NotLoaded, "arrays": _Arrays(), "singles": None,
     }  # fmt: skip

@@ -81,7 +81,8 @@ REGISTERED = {
     "torch": "torch", "torch.nn.functional": "F", "torch.linalg": "linalg", "torch.special": "special",
     "torch.autograd": "autograd", "torch.autograd.functional": "autograd.functional", "torch.cuda": "cuda",
     "torch.func": "func", "torch.random": "random", "torch.backends": "backends", "torch.version": "version",
-    "torch.utils.hooks": "utils.hooks", "torch.autograd.gradcheck": "autograd.gradcheck", "torch.autograd.graph": "autograd.graph",
+    "torch.utils.hooks": "utils.hooks", "torch.autograd.gradcheck": "autograd.gradcheck",
+    "torch.autograd.graph": "autograd.graph",
     "torch.autograd.grad_mode": "autograd.grad_mode", "torch.testing": "testing",
 }  # fmt: skip
 
@@ -115,7 +116,7 @@ def _make(path: str) -> Namespace | None:
         from gradsh.ops.registry import NAMESPACES
 
         assert ops is not None
-        values = NAMESPACES.get(REGISTERED.get(path, ""), {})
+        values: dict[str, Any] = NAMESPACES.get(REGISTERED.get(path, ""), {})
         if path == "torch.nn":
             values = _nn()
         return Namespace(path, values, lambda name: sources.load(path, name))

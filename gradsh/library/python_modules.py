@@ -53,7 +53,8 @@ def _random() -> dict[str, Any]:
     source = random.Random()
     return picked(
         source,
-        "seed random uniform randint randrange choice choices shuffle sample gauss normalvariate expovariate betavariate triangular",
+        "seed random uniform randint randrange choice choices shuffle sample gauss normalvariate expovariate "
+        "betavariate triangular",
     )
 
 
@@ -112,6 +113,6 @@ def _dataclasses() -> dict[str, Any]:
 
 
 TABLES: dict[str, Callable[[], dict[str, Any]]] = {
-    "math": _math, "time": _time, "random": _random, "collections": _collections, "itertools": _itertools, "functools": _functools,
-    "copy": _copy, "operator": _operator, "dataclasses": _dataclasses,
+    "math": _math, "time": _time, "random": _random, "collections": _collections, "itertools": _itertools,
+    "functools": _functools, "copy": _copy, "operator": _operator, "dataclasses": _dataclasses,
 }  # fmt: skip

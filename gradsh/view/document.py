@@ -11,9 +11,9 @@ import unicodedata
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
-    Block = "Line | Table | Tree"
+    Block: TypeAlias = "Line | Table | Tree"
 
 
 class Line:

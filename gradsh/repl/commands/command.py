@@ -144,10 +144,8 @@ class Command:
             return first[index]
         if first and first[-1].many:
             return first[-1]
-        raise self._error(
-            f":{self.name} takes {('no arguments', 'one argument')[len(first)] if len(first) < 2 else f'{len(first)} arguments'}",
-            argument,
-        )
+        most = ("no arguments", "one argument", "two arguments", "three arguments")[len(first)]
+        raise self._error(f":{self.name} takes {most}", argument)
 
     def _error(self, message: str, argument: Argument | None) -> BaseException:
         return fault(CommandError, message, hint=self.usage, span=None if argument is None else argument.span)
