@@ -47,13 +47,12 @@ def for_number(function: Callable[..., Any], number: float, *rest: Any) -> Any:
 
 def in_type(input: Any, dtype: Any) -> Tensor:
     """The operand of a reduction as a tensor, in the element type asked for."""
-    if not isinstance(input, Tensor):
-        input = operand(input)
-    if dtype is None or dtype is input.dtype:
-        return input
+    x = operand(input)
+    if dtype is None or dtype is x.dtype:
+        return x
     if not hasattr(dtype, "category"):
         raise Unfit("dtype", "torch.dtype", dtype)
-    cast: Tensor = OPS["to_dtype"](input, dtype=dtype)
+    cast: Tensor = OPS["to_dtype"](x, dtype=dtype)
     return cast
 
 

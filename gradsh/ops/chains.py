@@ -6,6 +6,7 @@ from gradsh.engine.op import OPS, bilinear
 from gradsh.engine.promote import broadcast_fault
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
+from gradsh.ops.copying import clone
 from gradsh.ops.dimensions import axis_of
 from gradsh.ops.product_faults import C_NAMES
 from gradsh.ops.products import matmul, matrix_product
@@ -121,7 +122,7 @@ def chain_matmul(*given, out=None):
     for one in matrices:
         if one.ndim != 2:
             raise fault(RuntimeError, f"Tensor dimension is {one.ndim}, expected 2 instead.")
-    return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices)
+    return clone(matrices[0]) if len(matrices) == 1 else multi_dot(matrices)
 
 
 def _in_best_order(matrices):

@@ -93,7 +93,7 @@ def _checked(name, q, input):
         raise fault(RuntimeError, f"{name}() q must be a scalar or 1D tensor")
     if q.dtype is not input.dtype:
         raise fault(RuntimeError, f"{name}() q tensor must be same dtype as the input tensor")
-    if not bool(q.ge(0).logical_and(q.le(1)).all()):
+    if not all(0 <= part <= 1 for part in reshape(q, (-1,)).tolist()):
         raise fault(RuntimeError, f"{name}() q values must be in the range [0, 1]")
     return q
 
