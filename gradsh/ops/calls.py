@@ -56,6 +56,14 @@ def in_type(input: Any, dtype: Any) -> Tensor:
     return cast
 
 
+def of_type(found: Tensor, dtype: Any) -> Tensor:
+    """The result of a reduction in the element type asked for: integers are added in int64 whatever that is."""
+    if dtype is None or dtype is found.dtype:
+        return found
+    cast: Tensor = OPS["to_dtype"](found, dtype=dtype)
+    return cast
+
+
 def checked(
     target: Callable[..., Any], name: str, *, method: bool = False, overloads: tuple[str, ...] = ()
 ) -> Callable[..., Any]:

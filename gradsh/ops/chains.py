@@ -8,6 +8,7 @@ from gradsh.fault import fault
 from gradsh.ops.calls import operand
 from gradsh.ops.copying import clone
 from gradsh.ops.dimensions import axis_of
+from gradsh.ops.norms import check_floating
 from gradsh.ops.product_faults import C_NAMES
 from gradsh.ops.products import matmul, matrix_product
 from gradsh.ops.reduction import sum_over
@@ -78,6 +79,7 @@ def linalg_cross(input, other, *, dim=-1):
 def vecdot(x, y, *, dim=-1):
     """Sum of products of the vectors along dim; the other dimensions are broadcast."""
     product = OPS["mul"](operand(x, "x"), operand(y, "y"))
+    check_floating(product, "linalg.vecdot")
     return sum_over(product, axes=(axis_of(dim, product.ndim),) if product.ndim else (), keepdim=False)
 
 

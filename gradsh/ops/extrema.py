@@ -153,7 +153,7 @@ def min_along(xp, x, *, axis, keepdim):
 def _extreme(xp, x, ufunc, search, axis, keepdim):
     x = xp.asarray(x)
     if not x.ndim:
-        return x, xp.zeros((), xp.int64)
+        return x.copy(), xp.zeros((), xp.int64)
     return ufunc.reduce(x, axis, None, None, keepdim), search(x, axis, None, keepdims=keepdim)
 
 

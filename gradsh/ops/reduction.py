@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsh.engine.op import constant, general, linear
 from gradsh.fault import fault
-from gradsh.ops.calls import Unfit, in_type, operand
+from gradsh.ops.calls import Unfit, in_type, of_type, operand
 from gradsh.ops.dimensions import axes_of, axis_of, kept_shape, reduced_count
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Made, Sample, reals
@@ -77,8 +77,8 @@ def sum(input, dim=..., keepdim=False, *, dtype=None):
     input = in_type(input, dtype)
     if dim is ...:
         check_alone(keepdim)
-        return sum_all(input)
-    return sum_over(input, axes=axes_of(dim, input.ndim), keepdim=keepdim)
+        return of_type(sum_all(input), dtype)
+    return of_type(sum_over(input, axes=axes_of(dim, input.ndim), keepdim=keepdim), dtype)
 
 
 def check_alone(keepdim):
@@ -228,8 +228,8 @@ def prod(input, dim=..., keepdim=False, *, dtype=None):
     input = in_type(input, dtype)
     if dim is ...:
         check_alone(keepdim)
-        return prod_all(input)
-    return prod_over(input, axis=axis_of(dim, input.ndim), keepdim=keepdim)
+        return of_type(prod_all(input), dtype)
+    return of_type(prod_over(input, axis=axis_of(dim, input.ndim), keepdim=keepdim), dtype)
 
 
 # ---- truth

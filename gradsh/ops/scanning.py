@@ -8,7 +8,7 @@ from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import general, linear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-from gradsh.ops.calls import in_type, operand
+from gradsh.ops.calls import in_type, of_type, operand
 from gradsh.ops.choice import where
 from gradsh.ops.dimensions import axis_of
 from gradsh.ops.picking import put_along
@@ -97,7 +97,7 @@ def accumulated(xp, ufunc, x, axis, reverse=False):
 def cumsum(input, dim, *, dtype=None):
     """Sum of the numbers so far along a dimension."""
     input = in_type(input, dtype)
-    return running_sum(input, axis=axis_of(dim, input.ndim), reverse=False)
+    return of_type(running_sum(input, axis=axis_of(dim, input.ndim), reverse=False), dtype)
 
 
 # ---- products
@@ -145,7 +145,7 @@ def running_product(xp, x, *, axis, reverse, exclusive):
 def cumprod(input, dim, *, dtype=None):
     """Product of the numbers so far along a dimension."""
     input = in_type(input, dtype)
-    return running_product(input, axis=axis_of(dim, input.ndim), reverse=False, exclusive=False)
+    return of_type(running_product(input, axis=axis_of(dim, input.ndim), reverse=False, exclusive=False), dtype)
 
 
 # ---- extrema
