@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import weakref
+from _weakref import ref
 from collections.abc import Iterable
 
 from gradsh.engine import runtime
@@ -87,7 +87,7 @@ def retain_grad(tensor: Tensor) -> None:
     if node is None:
         raise fault(RuntimeError, "can't retain_grad on Tensor that has requires_grad=False")
     if not isinstance(node, AccumulateGrad):
-        extra_of(node).retain = weakref.ref(tensor)
+        extra_of(node).retain = ref(tensor)
 
 
 def retains_grad(tensor: Tensor) -> bool:

@@ -5,8 +5,8 @@ Nothing here runs unless a ledger is put into `state.ledger`.
 
 from __future__ import annotations
 
-import weakref
-from collections import deque
+from _collections import deque  # type: ignore[import-not-found]  # as in collections, which costs a start more
+from _weakref import ref
 
 from gradsh.engine.alias import version_of
 from gradsh.engine.site import user_site
@@ -28,11 +28,11 @@ class Runs:
 
     __slots__ = ("count", "grad", "latest", "leaf", "version")
 
-    def __init__(self, leaf: weakref.ref[Tensor]) -> None:
+    def __init__(self, leaf: ref[Tensor]) -> None:
         self.leaf = leaf
         self.count = 0
         self.latest: deque[Run] = deque(maxlen=LATEST)
-        self.grad: weakref.ref[Tensor] | None = None
+        self.grad: ref[Tensor] | None = None
         self.version = 0
 
     def sum_to(self, grad: Tensor | None) -> bool:
@@ -58,13 +58,13 @@ class Ledger:
             self.runs.pop(key, None)  # the sum has a part that no run added
             return
         if before is None or runs is None:
-            runs = self.runs[key] = Runs(weakref.ref(tensor, lambda leaf: self._forget(key, leaf)))
+            runs = self.runs[key] = Runs(ref(tensor, lambda leaf: self._forget(key, leaf)))
         assert tensor.grad is not None
         runs.count += 1
         runs.latest.append((*user_site(), _copied(amount)))
-        runs.grad, runs.version = weakref.ref(tensor.grad), version_of(tensor.grad)
+        runs.grad, runs.version = ref(tensor.grad), version_of(tensor.grad)
 
-    def _forget(self, key: int, leaf: weakref.ref[Tensor]) -> None:
+    def _forget(self, key: int, leaf: ref[Tensor]) -> None:
         if key in self.runs and self.runs[key].leaf is leaf:
             del self.runs[key]
 

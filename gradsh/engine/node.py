@@ -7,7 +7,7 @@ once. The class of a node is made per op (`generate`), named as PyTorch names it
 
 from __future__ import annotations
 
-import weakref
+from _weakref import ref
 
 from gradsh.engine.site import user_site
 
@@ -176,7 +176,7 @@ class Extra:
 
     def __init__(self) -> None:
         self.hooks: dict[int, Callable[[Any], Any]] | None = None
-        self.retain: weakref.ref[Tensor] | None = None
+        self.retain: ref[Tensor] | None = None
         self.pre: dict[int, Callable[..., Any]] | None = None
         self.post: dict[int, Callable[..., Any]] | None = None
         self.changed: Any = None
@@ -197,7 +197,7 @@ class AccumulateGrad(Node):
 
     def __init__(self, seq: int, leaf: Tensor) -> None:
         super().__init__(seq)
-        self.ref = weakref.ref(leaf)
+        self.ref = ref(leaf)
         self.post_accumulate: dict[int, Callable[[Any], Any]] | None = None
 
     def operand_count(self) -> int:

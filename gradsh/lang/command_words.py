@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from gradsh.lang.pattern import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ class CommandWords:
     def command_name(self, position: int) -> int:
         """The name after a command's colon, which any word can be, and a word that stands alone after it."""
         self.command = True
-        found = re.compile(r"[ \t]*([^\W\d]\w*)(?:[ \t]+([^\W\d]\w*)(?=[ \t]*(?:[;#\n]|\Z)))?").match(
-            self.text, position
-        )
+        found = compiled(r"[ \t]*([^\W\d]\w*)(?:[ \t]+([^\W\d]\w*)(?=[ \t]*(?:[;#\n]|\Z)))?").match(self.text, position)
         if found is None:
             return position
         self.named = len(self.tokens)
@@ -46,7 +44,7 @@ class CommandWords:
         tokens = self.tokens
         if word not in self.lexer.soft:
             return self.lexer.words.get(word, "NAME")
-        found = re.compile(r"[ \t]*(==|[^\n]?)").match(self.text, end)
+        found = compiled(r"[ \t]*(==|[^\n]?)").match(self.text, end)
         follows = found[1] if found else ""
         if follows == "=":
             return "NAME"
@@ -71,7 +69,7 @@ class CommandWords:
 
     def path(self, position: int) -> int:
         """A bare path at or after `position`; a quoted one is a string."""
-        found = re.compile("[ \t]*(" + self.lexer.contextual["PATH"] + ")").match(self.text, position)
+        found = compiled("[ \t]*(" + self.lexer.contextual["PATH"] + ")").match(self.text, position)
         if found is None:
             return position
         self.tokens.append(("PATH", found.start(1), found.end(1), found[1]))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from gradsh.lang.command_words import CommandWords, fold
+from gradsh.lang.pattern import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class Lexer:
 
     def __init__(self, tables: Tables) -> None:
         # It matches anywhere, if only nothing.
-        self.match: Any = re.compile(tables.pattern).match
+        self.match: Any = compiled(tables.pattern).match
         self.kinds = tables.kinds
         self.soft = tables.soft
         self.words = {word: kind for word, kind in tables.words.items() if word not in tables.soft}
@@ -126,7 +125,7 @@ class _Run(CommandWords):
 
     def first_line(self) -> int:
         """Skip blank lines and comments before the first statement, which must not be indented."""
-        found = re.compile(r"(?:[ \t\f]*(?:#[^\n]*)?\n)*([ \t\f]*)").match(self.text)
+        found = compiled(r"(?:[ \t\f]*(?:#[^\n]*)?\n)*([ \t\f]*)").match(self.text)
         assert found is not None
         end = found.end()
         if found[1].lstrip("\f") and self.text[end : end + 1] not in ("", "#", "\\"):
@@ -181,7 +180,7 @@ class _Run(CommandWords):
 
     def continued(self, before: int) -> bool:
         """Whether the text stops after a backslash that continues its last line."""
-        return re.compile(r"(?:[ \t\f]|#[^\n]*\n|\n)*\\\n?[ \t\f]*\Z").match(self.text, before) is not None
+        return compiled(r"(?:[ \t\f]|#[^\n]*\n|\n)*\\\n?[ \t\f]*\Z").match(self.text, before) is not None
 
     def at_start(self) -> bool:
         """Whether a statement begins here."""
@@ -226,7 +225,7 @@ class _Run(CommandWords):
     def f_string(self, position: int, quote: str, raw: bool, opened: int, in_format: bool) -> int:
         """The text of an f-string from `position` on, to its end or to the next field, which the main loop reads."""
         text, tokens = self.text, self.tokens
-        search = re.compile(r"""[\\{}"'\n]""").search
+        search = compiled(r"""[\\{}"'\n]""").search
         here = position
         while True:
             found = search(text, here)
@@ -235,7 +234,7 @@ class _Run(CommandWords):
             here = found.start()
             char = found[0]
             if char == "\\":
-                named = not raw and re.compile(r"\\N\{[^{}\n]*\}").match(text, here)
+                named = not raw and compiled(r"\\N\{[^{}\n]*\}").match(text, here)
                 if named:
                     here = named.end()
                 else:
@@ -292,7 +291,7 @@ class _Run(CommandWords):
         if position == len(text):
             return self.finish()
         if text[position] == "!" and self.brackets and self.brackets[-1][2] is not None:
-            found = re.compile(self.lexer.contextual["CONVERSION"]).match(text, position)
+            found = compiled(self.lexer.contextual["CONVERSION"]).match(text, position)
             assert found is not None
             self.tokens.append(("CONVERSION", position, found.end(), found[0]))
             return found.end()
@@ -301,7 +300,7 @@ class _Run(CommandWords):
         if not self.tolerant:
             last = text[position] == "\\" and not text[position + 1 :].strip(" \t") and not self.brackets
             return self.mishap("continuation" if last else "character", position)
-        found = re.compile(r"""[rRbBuUfF]{0,2}(?:\"\"\"|''')[\s\S]*|[rRbBuUfF]{0,2}["'][^\n]*|\w+|[^\w"'\n]""").match(
+        found = compiled(r"""[rRbBuUfF]{0,2}(?:\"\"\"|''')[\s\S]*|[rRbBuUfF]{0,2}["'][^\n]*|\w+|[^\w"'\n]""").match(
             text, position
         )
         end = found.end() if found else position + 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from functools import cache
 
 from gradsh.fault import fault
 from gradsh.lang.source import Source, Span
@@ -191,15 +190,19 @@ def _names_used(code: CodeType) -> set[str]:
     return used
 
 
-@cache
-def _language() -> tuple[Lexer, Parser]:
-    from gradsh.lang.forms import FORMS
-    from gradsh.lang.lexer import Lexer
-    from gradsh.lang.parser import Parser
-    from gradsh.lang.tables import load
+_made: list[tuple[Lexer, Parser]] = []
 
-    tables = load()
-    return Lexer(tables), Parser(tables, FORMS)
+
+def _language() -> tuple[Lexer, Parser]:
+    if not _made:
+        from gradsh.lang.forms import FORMS
+        from gradsh.lang.lexer import Lexer
+        from gradsh.lang.parser import Parser
+        from gradsh.lang.tables import load
+
+        tables = load()
+        _made.append((Lexer(tables), Parser(tables, FORMS)))
+    return _made[0]
 
 
 def keywords() -> list[str]:

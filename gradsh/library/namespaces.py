@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from gradsh.engine.op import Op
 from gradsh.fault import fault
 from gradsh.library import sources
@@ -18,10 +20,12 @@ MISSING: Any = object()
 class Namespace:
     """A module of the library: its names are read through `get`, and cannot be assigned to."""
 
-    __slots__ = ("label", "lazy", "ready", "values")
+    __slots__ = ("label", "lazy", "more", "ready", "values")
 
-    def __init__(self, label: str, values: dict[str, Any], lazy: Callable[[str], Any] | None = None) -> None:
-        self.label, self.values, self.lazy = label, values, lazy
+    def __init__(
+        self, label: str, values: dict[str, Any], lazy: Callable[[str], Any] | None = None, more: tuple[str, ...] = ()
+    ) -> None:
+        self.label, self.values, self.lazy, self.more = label, values, lazy, more
         self.ready: dict[str, Any] = {}  # what was asked for before
 
     def get(self, name: str) -> Any:
@@ -65,6 +69,7 @@ class Namespace:
             {
                 *known,
                 *self.ready,
+                *self.more,
                 *sources.names_in(self.label),
                 *(path.rpartition(".")[2] for path in paths() if path.rpartition(".")[0] == self.label),
             }
@@ -118,23 +123,32 @@ def _make(path: str) -> Namespace | None:
         assert ops is not None
         values: dict[str, Any] = NAMESPACES.get(REGISTERED.get(path, ""), {})
         if path == "torch.nn":
-            values = _nn()
+            return Namespace(path, values, lambda name: _nn(name) or sources.load(path, name), tuple(NN))
         return Namespace(path, values, lambda name: sources.load(path, name))
     if path in sources.modules() or sources.is_package(path):
         return Namespace(path, {}, lambda name: sources.load(path, name))
+    if "." in path:
+        return None
     from gradsh.library import python_modules
 
     table = python_modules.table(path)
     return None if table is None else Namespace(path, table)
 
 
-def _nn() -> dict[str, Any]:
-    from gradsh.engine.tensor import Parameter
-    from gradsh.library.lazy import UninitializedBuffer, UninitializedParameter
-    from gradsh.library.module import Buffer, Module
+# The classes of torch.nn that are written in Python, and where.
+NN = {
+    "Module": "gradsh.library.module",
+    "Buffer": "gradsh.library.module",
+    "Parameter": "gradsh.engine.tensor",
+    "UninitializedParameter": "gradsh.library.lazy",
+    "UninitializedBuffer": "gradsh.library.lazy",
+}
 
-    kinds = (Module, Parameter, Buffer, UninitializedParameter, UninitializedBuffer)
-    return {kind.__name__: kind for kind in kinds}
+
+def _nn(name: str) -> Any:
+    if name not in NN:
+        return None
+    return getattr(import_module(NN[name]), name)
 
 
 BARE = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "math")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
-from functools import cache
 
 from gradsh.backend.shield import shield
 from gradsh.stored import key_of_files, key_of_text, stored
@@ -27,12 +25,14 @@ NAME = "library"
 FORMAT = 1
 
 _loaded: dict[str, dict[str, Any]] = {}
+_found: dict[str, dict[str, str]] = {}
 
 
-@cache
 def _index() -> dict[str, dict[str, str]]:
     """Module -> name -> the module whose file defines it; a file's own module comes with every name of it."""
-    return stored(NAME, lambda: key_of_files(_paths()), make)  # type: ignore[no-any-return]
+    if not _found:
+        _found.update(stored(NAME, lambda: key_of_files(_paths()), make))
+    return _found
 
 
 def _paths() -> list[str]:
@@ -46,6 +46,8 @@ def _paths() -> list[str]:
 
 def make() -> dict[str, dict[str, str]]:
     """Find the names that each file defines at its left margin."""
+    import re
+
     pattern = re.compile(r"^(?:class|def) (\w+)|^(\w+) = ", re.M)
     found: dict[str, dict[str, str]] = {}
     for path in _paths():

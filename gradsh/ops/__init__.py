@@ -4,6 +4,8 @@ Importing this package loads no family: a name of a namespace, a method or an op
 asks for by name imports the file that declares it (see `index`).
 """
 
+from __future__ import annotations
+
 from gradsh.ops import loading, registry
 
 loading.bind()

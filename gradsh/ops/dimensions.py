@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradsh.engine.promote import dimension_fault
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def axis_of(dim: Any, ndim: int, argument: str = "dim") -> int:

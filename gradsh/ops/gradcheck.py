@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradsh.backend.dtypes import FLOATING, float64 as double
 from gradsh.engine.backward import grad
 from gradsh.engine.create import leaf
@@ -13,6 +11,10 @@ from gradsh.fault import fault
 from gradsh.ops.comparison import allclose
 from gradsh.ops.creation import empty, zeros_like
 from gradsh.ops.registry import constant, function
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class GradcheckError(RuntimeError):

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from typing import Any
 
 from gradsh.stored import key_of_files, stored
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 NAME = "ops"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-class Lazy(dict[str, Any]):
+class Lazy(dict[str, "Any"]):
     """Names and their values; a name that is known and not yet there imports the file that declares it."""
 
     def __init__(self, part: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gradsh.engine.op import OPS
 from gradsh.engine.tensor import Tensor
 from gradsh.ops.index import index, is_loaded, load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def bind() -> None:

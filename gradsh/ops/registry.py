@@ -10,13 +10,15 @@ Ops enter by their declaration; a function composed of ops enters with `@functio
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from gradsh.engine.op import OPS, Op
 from gradsh.engine.tensor import Tensor
 from gradsh.ops.calls import checked
 from gradsh.ops.index import Lazy, caller, file_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 PLACES = (
     "torch", "Tensor", "F", "linalg", "special", "autograd", "autograd.functional", "autograd.function", "autograd.graph",

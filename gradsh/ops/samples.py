@@ -8,9 +8,10 @@ sample=[Sample(distinct(4), dim=0), …]           several, with settings
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     import numpy as np
 
 

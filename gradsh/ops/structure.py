@@ -12,7 +12,12 @@ def sum_to_size(xp, x, *, size):
     return xp.sum_to(x, size)
 
 
-@linear(x=lambda g, x_shape: sum_to_size(g, size=x_shape), sample=Sample(reals(1, 3), size=(2, 3)), at=(), grad_fn="ExpandBackward0")
+@linear(
+    x=lambda g, x_shape: sum_to_size(g, size=x_shape),
+    sample=Sample(reals(1, 3), size=(2, 3)),
+    at=(),
+    grad_fn="ExpandBackward0",
+)
 def expand_to(xp, x, *, size):
     """A copy broadcast to a shape."""
     out = xp.empty(size, xp.dtype_of(x).code)
@@ -77,5 +82,3 @@ def strided_put(xp, x, y, *, geometry):
 def zeros(xp, x, *, shape):
     """Zeros of a shape, in the type of another tensor."""
     return xp.zeros(shape, xp.dtype_of(x).code)
-
-

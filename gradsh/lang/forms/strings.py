@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import _ast
-import re
 
 from gradsh.lang.form import Form
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from _ast import expr
     from typing import Any
 
@@ -118,6 +118,8 @@ class FieldFormat(Form):
 
 def is_harmless(spec: str) -> bool:
     """Whether a format asks for no more than some thousand characters."""
+    import re
+
     return not re.search(r"\d[\d_]{4}", spec)
 
 
@@ -162,6 +164,8 @@ def unescaped(text: str, form: Form, out: Emitter) -> str:
         )
 
     pattern = r"\\([0-7]{1,3}|x[0-9a-fA-F]{0,2}|u[0-9a-fA-F]{0,4}|U[0-9a-fA-F]{0,8}|N(?:\{[^}]*\})?|[\s\S])"
+    import re
+
     return re.sub(pattern, replaced, text)
 
 
