@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsh.backend import loading, scalars
-from gradsh.backend.dtypes import DType, float64 as double
+from gradsh.backend.dtypes import BY_CHAR, DType, float64 as double
 from gradsh.engine.alias import SEVERAL, Alias, check_saved, inference_alias, refuse_inference
 from gradsh.engine.node import Node, Output
 from gradsh.engine.op import OPS
@@ -20,12 +20,24 @@ Meta = tuple[tuple[int, ...], DType]
 SCALAR: Meta = ((), double)
 
 
+class _Arrays:
+    """Stands for the namespace of arrays until a kernel asks it for a name."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        from gradsh.backend import arrays
+
+        return getattr(arrays, name)
+
+
+arrays: Any = _Arrays()  # the namespace itself once numpy is loaded: an import statement costs more than most calls
+
+
 def canonical(value: Any) -> Any:
     """`arrays.canonical`, importing numpy only where a value is not a Python float."""
     if value.__class__ is float:
         return value
-    from gradsh.backend import arrays
-
     return arrays.canonical(value)
 
 
@@ -36,14 +48,10 @@ def scalar_result(value: Any) -> Any:
 
 def single_result(value: Any) -> Any:
     """`canonical` for what a kernel gave on a float32: a number or a truth value from its text stands for a float32."""
-    from gradsh.backend import arrays
-
     return arrays.float32(value) if value.__class__ in (float, int, bool, arrays.bool_) else arrays.canonical(value)
 
 
 def shared(raw: Any) -> Any:
-    from gradsh.backend import arrays
-
     return arrays.shared(raw)
 
 
@@ -52,11 +60,7 @@ def shape_of(raw: Any) -> tuple[int, ...]:
 
 
 def dtype_of(raw: Any) -> DType:
-    if raw.__class__ is float:
-        return double
-    from gradsh.backend import arrays
-
-    return arrays.dtype_of(raw)
+    return double if raw.__class__ is float else BY_CHAR[raw.dtype.char]
 
 
 def meta(raw: Any) -> Meta:
@@ -70,20 +74,14 @@ def fit(value: Any, wanted: Meta) -> Any:
     """Undo broadcasting and promotion: sum a raw gradient to the operand's shape, in its type."""
     shape, dtype = wanted
     if shape_of(value) != shape:
-        from gradsh.backend import arrays
-
         value = arrays.canonical(summed_to(value, shape))
     if dtype_of(value) is not dtype:
-        from gradsh.backend import arrays
-
         value = arrays.cast(value, dtype)
     return value
 
 
 def summed_to(value: Any, shape: tuple[int, ...]) -> Any:
     """Sum an array over the axes along which `shape` was broadcast to it."""
-    from gradsh.backend import arrays
-
     lead = value.ndim - len(shape)
     if lead < 0 or value.size == 0:
         return arrays.sum_to(value, shape)
@@ -130,8 +128,6 @@ def rewrapped(saved: Tensor, node: Node | None, wanted: Meta | None) -> Tensor:
     """A saved operand as a tensor of this node; where it was cast before it was used, as the cast of one."""
     if node is None or wanted is None or saved.dtype is wanted[1]:
         return wrap(saved.raw, node)
-    from gradsh.backend import arrays
-
     return OPS["to_dtype"](wrap(arrays.cast(saved.raw, wanted[1]), node), dtype=saved.dtype)  # type: ignore[no-any-return]
 
 
@@ -176,17 +172,6 @@ class _NotLoaded:
     """Stands for numpy's types until numpy is loaded: no value is of it."""
 
 
-class _Arrays:
-    """Stands for the namespace of arrays until a kernel asks it for a name."""
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        from gradsh.backend import arrays
-
-        return getattr(arrays, name)
-
-
 _waiting: list[tuple[dict[str, Any], str | None]] = []
 
 
@@ -202,7 +187,7 @@ def names() -> dict[str, Any]:
         "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "rewrapped": rewrapped,
         "unpacked": unpacked,
         "gathered": gathered, "output_node": output_node, "Output": Output, "SEVERAL": SEVERAL, "scalars": scalars,
-        "ndarray": _NotLoaded, "float32": _NotLoaded, "arrays": _Arrays(), "singles": None,
+        "ndarray": _NotLoaded, "float32": _NotLoaded, "arrays": arrays, "singles": None,
     }  # fmt: skip
 
 
@@ -226,6 +211,10 @@ def _bind(space: dict[str, Any], direct: str | None) -> None:
 
 
 def _bind_all() -> None:
+    global arrays
+    from gradsh.backend import arrays as loaded
+
+    arrays = loaded
     for space, direct in _waiting:
         _bind(space, direct)
     _waiting.clear()

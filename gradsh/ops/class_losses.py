@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsh.backend.dtypes import int64
+from gradsh.engine import runtime
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import linear
 from gradsh.engine.tensor import Tensor
@@ -20,9 +21,7 @@ from gradsh.ops.structure import to_dtype
 
 def all_count(target, classes, ignore_index):
     """Whether every target is a class and none is ignored; PyTorch's error for one that is neither."""
-    from gradsh.backend import arrays as xp
-
-    targets = target.raw.reshape(-1)
+    targets, xp = target.raw.reshape(-1), runtime.arrays
     if not targets.size:
         return True
     if xp.maximum.reduce(targets.view(xp.uint64)) < classes and not 0 <= ignore_index < classes:
