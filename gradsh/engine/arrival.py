@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gradsh.engine import runtime
 from gradsh.engine.alias import C_TYPES, TYPE_NAMES, check_saved_out, tensor_type
-from gradsh.engine.node import AccumulateGrad, Extra, Node, extra_of
+from gradsh.engine.node import PENDING, AccumulateGrad, Extra, Node, extra_of
 from gradsh.engine.op import OPS
 from gradsh.engine.state import state, tick
 from gradsh.engine.tensor import Tensor, wrap
@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from gradsh.engine.node import Released
 
     Hooks = dict[int, Callable[..., Any]]
 
@@ -136,16 +138,16 @@ class Relay(Node):
 
     __slots__ = ()
 
-    def run(self, g: Any) -> None:
+    def run(self, g: Any, mark: Released | None = None) -> None:
         assert self.p is not None
-        if self.p.g is None:
+        if self.p.g is PENDING:
             self.p.g, self.p.own = g, False
         else:
             runtime.accumulate(self.p, g)
 
     def run_recorded(self, g: Any) -> None:
         assert self.p is not None
-        if self.p.g is None:
+        if self.p.g is PENDING:
             self.p.g, self.p.own = g, False
         else:
             runtime.accumulate_recorded(self.p, g)
@@ -156,6 +158,9 @@ def run_observed(node: Node, g: Any, create: bool, observe: Callable[[tuple[Any,
     p, q, more = node.p, node.q, node.more
     parents = list(node.parents())
     relays = [None if parent is None else Relay(tick(), parent) for parent in parents]
+    for relay in relays:
+        if relay is not None:
+            relay.g = PENDING
     count = node.operand_count()
     node.p, node.q = [*relays[:count], None, None][:2]
     if more is not None:
@@ -164,7 +169,7 @@ def run_observed(node: Node, g: Any, create: bool, observe: Callable[[tuple[Any,
         (node.run_recorded if create else node.run)(g)
     finally:
         node.p, node.q, node.more = p, q, more
-    given = tuple(None if relay is None else as_tensor(relay.g) for relay in relays)
+    given = tuple(None if relay is None or relay.g is PENDING else as_tensor(relay.g) for relay in relays)
     for relay, value in zip(relays, observe(given), strict=True):
         if relay is not None:
             relay.g = None

@@ -12,7 +12,7 @@ from operator import attrgetter
 from gradsh.backend.shield import shield
 from gradsh.engine import runtime
 from gradsh.engine.arrival import add_grad, arrive, call_node_hooks, prepare, retain_grad, run_observed
-from gradsh.engine.node import AccumulateGrad, Node, Released
+from gradsh.engine.node import PENDING, AccumulateGrad, Node, Released
 from gradsh.engine.op import OPS
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
@@ -207,65 +207,83 @@ def _no_graph(root: Tensor, index: int) -> BaseException:
     )
 
 
-def reachable(roots: Iterable[Node | None], *, released_is_error: bool = False) -> list[Node]:
+def reachable(roots: Iterable[Node | None]) -> list[Node]:
     """The nodes behind the roots, oldest first. Iterative; each node once."""
-    token = object()
+    found: dict[int, Node] = {}
+    stack = [root for root in roots if root is not None]
+    while stack:
+        node = stack.pop()
+        if id(node) not in found:
+            found[id(node)] = node
+            stack += [parent for parent in (node.p, node.q, *(node.more or ())) if parent is not None]
+    return sorted(found.values(), key=_creation)
+
+
+def _gather(roots: list[Node]) -> list[Node]:
+    """The nodes behind the roots, oldest first, all PENDING; an error where the saved values of one are gone."""
     found: list[Node] = []
     stack: list[Node] = []
-    seen: set[int] = set()
+    pop, push, add = stack.pop, stack.append, found.append
+    spent: list[Node] = []
     for root in roots:
-        if root is not None and id(root) not in seen:
-            seen.add(id(root))
-            stack.append(root)
-    released: list[Node] = []
-    for node in stack:
-        if node.mark.__class__ is Released:
-            released.append(node)
-        else:
-            node.mark = token
-    pop, push = stack.pop, stack.append
+        if root.g is None:
+            root.g = PENDING
+            push(root)
+        elif root.g is not PENDING:
+            spent.append(root)
     while stack:
         node = pop()
-        found.append(node)
+        add(node)
         parent = node.p
-        if parent is not None and parent.mark is not token:
-            if parent.mark.__class__ is not Released:
-                parent.mark = token
+        if parent is not None:
+            if parent.g is None:
+                parent.g = PENDING
                 push(parent)
-            elif id(parent) not in seen:
-                seen.add(id(parent))
-                released.append(parent)
-                push(parent)
+            elif parent.g is not PENDING:
+                spent.append(parent)
         parent = node.q
-        if parent is not None and parent.mark is not token:
-            if parent.mark.__class__ is not Released:
-                parent.mark = token
+        if parent is not None:
+            if parent.g is None:
+                parent.g = PENDING
                 push(parent)
-            elif id(parent) not in seen:
-                seen.add(id(parent))
-                released.append(parent)
-                push(parent)
+            elif parent.g is not PENDING:
+                spent.append(parent)
         if node.more is not None:
             for parent in node.more:
-                if parent is not None and parent.mark is not token:
-                    if parent.mark.__class__ is not Released:
-                        parent.mark = token
+                if parent is not None:
+                    if parent.g is None:
+                        parent.g = PENDING
                         push(parent)
-                    elif id(parent) not in seen:
-                        seen.add(id(parent))
-                        released.append(parent)
-                        push(parent)
-    if released and released_is_error:
-        raise second_time(max(released, key=_creation))
+                    elif parent.g is not PENDING:
+                        spent.append(parent)
+    if spent:
+        for node in found:
+            node.g = None
+        raise second_time(max(spent, key=_creation))
     found.sort(key=_creation)
     return found
+
+
+def _gather_amid(roots: list[Node], strict: bool) -> tuple[list[Node], list[tuple[Node, Any]]]:
+    """As `_gather`, where another pass is under way or spent nodes may lie beside the paths to the targets.
+
+    Also gives what the nodes held before, to be put back.
+    """
+    found = reachable(roots)
+    before = [(node, node.g) for node in found if node.g is not None]
+    spent = [node for node, g in before if g.__class__ is Released]
+    if spent and strict:
+        raise second_time(max(spent, key=_creation))
+    for node in found:
+        node.g = PENDING
+    return found, before
 
 
 def second_time(node: Node) -> BaseException:
     name = "a value" if node.op is None else node.op.name
     sites: tuple[Site, ...] = ((f"{name} was computed here: {{}}", node.code, node.lasti),)
-    if isinstance(node.mark, Released):
-        sites += (("its graph was given up by the first backward: {}", node.mark.code, node.mark.lasti),)
+    if isinstance(node.g, Released):
+        sites += (("its graph was given up by the first backward: {}", node.g.code, node.g.lasti),)
     return fault(
         RuntimeError,
         "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
@@ -281,56 +299,58 @@ def _pass(
     roots: list[Any], seeds: list[Any], targets: list[Any] | None, keep: bool, create: bool, *, accumulate: bool = False
 ) -> list[Any]:
     """One pass: adds to the leaves where it is to accumulate. With targets, goes only there, and returns what reaches each."""
-    nodes = [root.current_node() for root in roots]
-    order = reachable(nodes, released_is_error=targets is None)
-    outer = [(node, node.g) for node in order if node.g is not None] if state.backward_depth else []
-    for node, _ in outer:
-        node.g = None
+    nodes: list[Any] = [root.current_node() for root in roots]
+    before: list[tuple[Node, Any]] = []
+    if targets is None and not state.backward_depth:
+        order = _gather(nodes)
+    else:
+        order, before = _gather_amid(nodes, strict=targets is None)
     captured: dict[Node, Any] = {}
     passing: set[Node] = set()
     aside: list[Node] = []
-    if targets is not None:
-        captured = dict.fromkeys(node for target in targets if (node := target.current_node()) is not None)
-        order, passing, aside = _between(order, captured)
-        released = [node for node in passing if node.mark.__class__ is Released]
-        if released:
-            raise second_time(max(released, key=_creation))
     grad_before = state.grad
+    leaves: list[tuple[AccumulateGrad, Any, bool]] = []
+    queue: list[Node] = order
+    node: Any = nodes[0] if nodes else None
     state.backward_depth += 1
     state.grad = create
-    leaves: list[tuple[AccumulateGrad, Any, bool]] = []
-    queue = list(order)
-    mark = Released()
     try:
+        if targets is not None:
+            captured = dict.fromkeys(node for target in targets if (node := target.current_node()) is not None)
+            queue, passing, aside = _between(order, captured)
+            held = {id(one): g for one, g in before}
+            spent = [one for one in passing if held.get(id(one)).__class__ is Released]
+            if spent:
+                raise second_time(max(spent, key=_creation))
         for node, seed in zip(nodes, seeds, strict=True):
-            assert node is not None
-            if node.g is None:
+            if node.g is PENDING:
                 node.g, node.own = seed, False
             elif create:
                 runtime.accumulate_recorded(node, seed)
             else:
                 runtime.accumulate(node, seed)
+        mark = None if keep else Released()
         pop = queue.pop
         plain = targets is None and not create and not state.check_nan
         while queue:
             node = pop()
             g = node.g
-            if g is None:
+            if g is PENDING:
+                node.g = None
+                continue
+            extra = node.extra
+            if plain and extra is None:
+                if node.__class__ is AccumulateGrad:
+                    node.g = None
+                    leaves.append((node, g, node.own))
+                else:
+                    node.run(g, mark)
                 continue
             node.g = None
-            extra = node.extra
-            if plain and extra is None and node.kept is None:
-                if node.__class__ is AccumulateGrad:
-                    leaves.append((node, g, node.own))  # type: ignore[arg-type]
-                else:
-                    node.run(g)
-                    if not keep:
-                        node.release(mark)
-                continue
             if extra is not None:
                 g = arrive(node, extra, g, create)
-            if node.kept is not None:
-                node.kept.g = g
+                if extra.kept is not None:
+                    extra.kept.g = g
             if targets is not None:
                 if node in captured:
                     captured[node] = g
@@ -340,7 +360,7 @@ def _pass(
             if extra is not None:
                 g = prepare(node, extra, g, create)
             if node.__class__ is AccumulateGrad:
-                leaves.append((node, g, node.own))  # type: ignore[arg-type]
+                leaves.append((node, g, node.own))
                 continue
             if state.check_nan or (extra is not None and extra.post):
                 _observed(node, g, create)
@@ -348,15 +368,23 @@ def _pass(
                 node.run_recorded(g)
             else:
                 node.run(g)
-            if not keep:
+            if mark is not None:
                 node.release(mark)
+    except BaseException:
+        if node is not None and node.g.__class__ is not Released:
+            node.g = None
+        for node in (*queue, *aside):
+            node.g = None
+        aside.clear()
+        raise
     finally:
         state.grad = grad_before
         state.backward_depth -= 1
-        for node in (*queue, *aside):
+        for node in aside:
             node.g = None
-        for node, g in outer:
-            node.g = g
+        for node, g in before:
+            if node.g is None:
+                node.g = g
     with shield:
         for leaf, g, own in leaves:
             tensor = leaf.ref()

@@ -7,7 +7,7 @@ an abandoned graph is freed at once.
 from __future__ import annotations
 
 from gradsh.engine.arrival import as_tensor
-from gradsh.engine.node import Node, Released
+from gradsh.engine.node import PENDING, Node, Released
 from gradsh.engine.op import OPS
 from gradsh.engine.runtime import Meta, accumulate, accumulate_recorded
 from gradsh.engine.tensor import Tensor, wrap
@@ -73,7 +73,7 @@ class FunctionCtx:
     saved_variables = saved_tensors
 
     def _saved_by(self, node: FunctionNode) -> tuple[Any, ...]:
-        if isinstance(node.mark, Released):
+        if isinstance(node.g, Released):
             from gradsh.engine.backward import second_time
 
             raise second_time(node)
@@ -111,18 +111,21 @@ class FunctionNode(Node):
 
     def release(self, mark: Released) -> None:
         if self.ctx._saved:
-            self.ctx._saved, self.mark = (), mark
+            self.ctx._saved, self.g = (), mark
 
-    def run(self, g: Any) -> None:
+    def run(self, g: Any, mark: Released | None = None) -> None:
+        self.g = None
         for node, value in self._passed_on(g):
-            if node.g is None:
+            if node.g is PENDING:
                 node.g, node.own = value.raw, False
             else:
                 accumulate(node, value.raw)
+        if mark is not None:
+            self.release(mark)
 
     def run_recorded(self, g: Any) -> None:
         for node, value in self._passed_on(g):
-            if node.g is None:
+            if node.g is PENDING:
                 node.g, node.own = value, False
             else:
                 accumulate_recorded(node, value)

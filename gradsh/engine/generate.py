@@ -344,7 +344,7 @@ def _record(op: Op, write: Writer, publics: list[str]) -> None:
 
 def fill_node(op: Op, write: Writer) -> None:
     """What every new node gets but its parents: the saved values, its place in the program and in the order of creation."""
-    write("node.g = node.mark = node.extra = node.kept = None")
+    write("node.g = node.extra = None")
     for name in saved_names(op):
         if name in op.settings:
             value = name
@@ -363,12 +363,12 @@ def fill_node(op: Op, write: Writer) -> None:
         if name not in op.settings and len(users) < len(op.rules):
             value += f" if {' or '.join(f'{user}_node is not None' for user in users)} else None"
         write(f"node.{name} = {value}")
+    write("frame = getframe(1)", "code = frame.f_code")
+    write.block(
+        "if code.co_filename[0] != '<':", "frame = user_frame(frame)", "code = None if frame is None else frame.f_code"
+    )
+    write("node.code = code", "node.lasti = -1 if frame is None else frame.f_lasti", "node.seq = tick()")
     write.block("if state.inference_seen:", "refuse_inference(node)")
-    write("frame = getframe(1)")
-    write.block("while frame is not None and frame.f_code.co_filename[0] != '<':", "frame = frame.f_back")
-    write.block("if frame is None:", "node.code = None", "node.lasti = -1")
-    write.block("else:", "node.code = frame.f_code", "node.lasti = frame.f_lasti")
-    write("node.seq = tick()")
 
 
 def generated_node(op: Op, fitted: bool) -> type[Node]:
@@ -387,18 +387,24 @@ def generated_node(op: Op, fitted: bool) -> type[Node]:
     write("def operand_count(self):", f"    return {0 if op.variadic in op.rules else min(2, len(ruled))}")
     write("def release(self, mark):")
     if kept:
-        write(f"    {' = '.join(f'self.{field}' for field in kept)} = None", "    self.mark = mark")
+        write(f"    {' = '.join(f'self.{field}' for field in kept)} = None", "    self.g = mark")
     else:
         write("    return")
     for recorded in (False, True):
-        write(f"def {'run_recorded' if recorded else 'run'}(self, g):")
+        write("def run_recorded(self, g):" if recorded else "def run(self, g, mark=None):")
         write.depth = 2
         if not ruled:
-            write("return")
+            write("pass")
         elif op.variadic in op.rules:
             _run_variadic(op, write, recorded)
         else:
             _run_fixed(op, write, ruled, fitted, recorded)
+        if not recorded and kept:
+            write("if mark is not None:")
+            write(f"    {' = '.join(f'self.{field}' for field in kept)} = None")
+            write("self.g = mark")
+        elif not recorded:
+            write("self.g = None")
         write.depth = 1
     space = _compile(write.text(), f"{op.name} node", names)
     made: type[Node] = space[name]
@@ -475,7 +481,7 @@ def _run_fixed(op: Op, write: Writer, ruled: list[str], fitted: bool, recorded: 
         if op.kind != ELEMENTWISE:
             write(f"if {value} is not None:")
             write.depth += 1
-        write(f"if {node}.g is None:", f"    {node}.g = {fit}", f"    {node}.own = {value} is not g")
+        write(f"if {node}.g is PENDING:", f"    {node}.g = {fit}", f"    {node}.own = {value} is not g")
         write("else:", f"    {'accumulate_recorded' if recorded else 'accumulate'}({node}, {fit})")
         if op.kind != ELEMENTWISE:
             write.depth -= 1
@@ -494,5 +500,5 @@ def _run_variadic(op: Op, write: Writer, recorded: bool) -> None:
     write("for i, node in enumerate(nodes):")
     write("    if node is None:", "        continue")
     write(f"    value = rule_{rule}({uses})")
-    write("    if node.g is None:", "        node.g = value", "        node.own = value is not g")
+    write("    if node.g is PENDING:", "        node.g = value", "        node.own = value is not g")
     write("    else:", f"        {'accumulate_recorded' if recorded else 'accumulate'}(node, value)")

@@ -5,7 +5,7 @@ Nothing here runs unless a keeper is put into `state.keep`.
 
 from __future__ import annotations
 
-from gradsh.engine.node import AccumulateGrad, Node
+from gradsh.engine.node import AccumulateGrad, Node, extra_of
 from gradsh.engine.site import user_frame
 
 TYPE_CHECKING = False
@@ -81,10 +81,10 @@ class Keeper:
             path = path.below(one.f_code, one.f_lasti)
         kept = Kept(out.raw, path, path.count)
         path.count += 1
-        node.kept = kept
+        extra_of(node).kept = kept
         if out.node is not None and out.node is not node:
-            out.node.kept = kept
+            extra_of(out.node).kept = kept
         for parent in (node.p, node.q, *(node.more or ())):
             if parent.__class__ is AccumulateGrad and parent.kept is None:
                 leaf = parent.variable
-                parent.kept = None if leaf is None else Kept(leaf.raw, None, 0)
+                extra_of(parent).kept = None if leaf is None else Kept(leaf.raw, None, 0)

@@ -24,8 +24,17 @@ if TYPE_CHECKING:
 BY_HAND = {"AccumulateGrad", "CopyBackwards", "CopySlices"}
 
 
+class _Pending:
+    """What a node has in place of a gradient while a backward pass has met it and none has arrived."""
+
+    __slots__ = ()
+
+
+PENDING = _Pending()
+
+
 class Released:
-    """The mark of nodes whose saved values a backward pass has given up; one per pass, with its place."""
+    """What a node whose saved values a backward pass has given up has in place of a gradient; with the pass's place."""
 
     __slots__ = ("code", "lasti")
 
@@ -38,14 +47,13 @@ class Node:
 
     p, q, more: nodes of the first, the second and the further operands; None where no gradient goes.
     seq: creation number on the clock `state.tick`; parents are always older.
-    g, own: the gradient gathered so far in a pass, and whether its array may be changed in place.
-    mark: token of the last walk that met this node, or a Released.
-    extra: hooks and the like (`Extra`), or None.
+    g, own: the gradient gathered so far in a pass, and whether its array may be changed in place; g is None outside a
+        pass, PENDING until the first gradient arrives, and a Released where the saved values are gone.
+    extra: hooks, what insight keeps, and the like (`Extra`), or None.
     code, lasti: where in the user's program it was made: code object and instruction offset.
-    kept: what insight keeps of the output and the call path, or None.
     """
 
-    __slots__ = ("code", "extra", "g", "kept", "lasti", "mark", "more", "own", "p", "q", "seq")
+    __slots__ = ("code", "extra", "g", "lasti", "more", "own", "p", "q", "seq")
 
     op: ClassVar[Op | None] = None
     saves: ClassVar[tuple[str, ...]] = ()
@@ -53,9 +61,7 @@ class Node:
     code: CodeType | None
     extra: Extra | None
     g: Any
-    kept: Any
     lasti: int
-    mark: Any
     more: tuple[Node | None, ...] | None
     own: bool
     p: Node | None
@@ -64,12 +70,12 @@ class Node:
 
     def __init__(self, seq: int, p: Node | None = None, q: Node | None = None) -> None:
         self.seq, self.p, self.q = seq, p, q
-        self.more = self.g = self.mark = self.extra = self.code = self.kept = None
+        self.more = self.g = self.extra = self.code = None
         self.lasti = -1
         self.own = False
 
-    def run(self, g: Any) -> None:
-        """Pass the raw gradient of the output on to the operands' nodes."""
+    def run(self, g: Any, mark: Released | None = None) -> None:
+        """Pass the raw gradient of the output on to the operands' nodes; with a mark, give up the saved values."""
         raise NotImplementedError
 
     def run_recorded(self, g: Any) -> None:
@@ -137,9 +143,13 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """(node, output number) of each operand, as PyTorch shows them."""
+        """(node, output number) of each operand that can have a gradient, as PyTorch shows them."""
         pairs: list[tuple[Node | None, int]] = []
-        for parent in self.parents():
+        through = () if self.op is None else self.op.shown_through
+        for place, parent in enumerate(self.parents()):
+            if parent is not None and place < len(through) and through[place]:
+                pairs.append((passage(through[place], parent), 0))
+                continue
             if type(parent) is Output:
                 pairs.append((parent.p, parent.index))
             else:
@@ -151,7 +161,12 @@ class Node:
         if self.saves:
             for name in self.saves:
                 setattr(self, name, None)
-            self.mark = mark
+            self.g = mark
+
+    @property
+    def kept(self) -> Any:
+        """What insight keeps of the output and the call path (`keep.Kept`), or None."""
+        return None if self.extra is None else self.extra.kept
 
 
 def operation_name(node: Node) -> str:
@@ -170,9 +185,10 @@ class Extra:
     changed: the clock when the saved output was changed in place, with the change's description.
     metadata: what a program notes with the node.
     packed: what finds each saved value again, by field, where `saved_tensors_hooks` packed them.
+    kept: what insight keeps (`keep.Kept`).
     """
 
-    __slots__ = ("changed", "hooks", "metadata", "packed", "post", "pre", "retain")
+    __slots__ = ("changed", "hooks", "kept", "metadata", "packed", "post", "pre", "retain")
 
     def __init__(self) -> None:
         self.hooks: dict[int, Callable[[Any], Any]] | None = None
@@ -182,12 +198,32 @@ class Extra:
         self.changed: Any = None
         self.metadata: dict[Any, Any] | None = None
         self.packed: dict[str, Callable[[], Any]] | None = None
+        self.kept: Any = None
 
 
 def extra_of(node: Node) -> Extra:
     if node.extra is None:
         node.extra = Extra()
     return node.extra
+
+
+class Passage(Node):
+    """A node that PyTorch has between an operation and an operand, where one op here does the work of both."""
+
+    __slots__ = ()
+
+
+_passages: dict[str, type[Passage]] = {}
+
+
+def passage(name: str, operand: Node) -> Passage:
+    """A node to show between an operation and the node of an operand."""
+    kind = _passages.get(name)
+    if kind is None:
+        kind = _passages[name] = type(name, (Passage,), {"__slots__": (), "__module__": "torch.autograd"})
+    shown = kind(operand.seq, operand)
+    shown.code, shown.lasti = operand.code, operand.lasti
+    return shown
 
 
 class AccumulateGrad(Node):
@@ -218,11 +254,12 @@ class Output(Node):
         self.index = index
         self.code, self.lasti = operation.code, operation.lasti
 
-    def run(self, g: Any) -> None:
+    def run(self, g: Any, mark: Released | None = None) -> None:
         assert self.p is not None
-        if self.p.g is None:
+        if self.p.g is PENDING:
             self.p.g = {}
         self.p.g[self.index] = g
+        self.g = None
 
     run_recorded = run
 

@@ -105,8 +105,11 @@ def _unpacking(kind: type[Node]) -> type[Node]:
             for field in node.extra.packed:
                 setattr(node, field, None)
 
-    def run(self: Node, g: Any) -> None:
+    def run(self: Node, g: Any, mark: Released | None = None) -> None:
         unpacked(self, kind.run, g)
+        self.g = None
+        if mark is not None:
+            release(self, mark)
 
     def run_recorded(self: Node, g: Any) -> None:
         unpacked(self, kind.run_recorded, g)

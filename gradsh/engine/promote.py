@@ -321,7 +321,7 @@ def record(
         padded = [*(node for name, node in zip(op.operands, nodes, strict=False) if name in op.rules), None, None]
         node.p, node.q = padded[:2]
         node.more = tuple(padded[2:-2]) or None
-    node.g = node.mark = node.extra = node.kept = None
+    node.g = node.extra = None
     wanted = {name for name, parent in zip(_operand_names(op, operands), nodes, strict=True) if parent is not None}
     needed = {name for operand in wanted for name in op.uses[operand]}
     out_raw = tuple(out.raw for out in outs) if op.outputs or op.many else outs[0].raw

@@ -21,7 +21,7 @@ def saved_value(node: Node, name: str) -> Any:
     if field is None:
         label = f"_saved_{name}"
         raise AttributeError(f"'{type(node).__name__}' object has no attribute '{label}'", name=label, obj=node)
-    if isinstance(node.mark, Released) and field in node.saves:
+    if isinstance(node.g, Released) and field in node.saves:
         from gradsh.engine.backward import second_time
 
         raise second_time(node)

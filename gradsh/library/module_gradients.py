@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradsh.engine.alias import FUNCTION, SEVERAL, Alias
-from gradsh.engine.node import Node, Output
+from gradsh.engine.node import PENDING, Node, Output
 from gradsh.engine.runtime import Meta, accumulate, accumulate_recorded, canonical, meta
 from gradsh.engine.state import state, tick
 from gradsh.engine.tensor import Tensor, wrap
@@ -14,6 +14,7 @@ from gradsh.fault import fault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gradsh.engine.node import Released
     from gradsh.library.module import Module
 
 Hook = Callable[..., Any]
@@ -33,11 +34,12 @@ class BackwardHookFunctionBackward(Node):
     def operand_count(self) -> int:
         return 0
 
-    def run(self, g: dict[int, Any]) -> None:
+    def run(self, g: dict[int, Any], mark: Released | None = None) -> None:
+        self.g = None
         for k, node in enumerate(self.more or ()):
             if node is not None:
                 value = g[k] if k in g else zeros(self.shapes[k]).raw
-                if node.g is None:
+                if node.g is PENDING:
                     node.g, node.own = value, False
                 else:
                     accumulate(node, value)
@@ -46,7 +48,7 @@ class BackwardHookFunctionBackward(Node):
         for k, node in enumerate(self.more or ()):
             if node is not None:
                 value = g[k] if k in g else zeros(self.shapes[k])
-                if node.g is None:
+                if node.g is PENDING:
                     node.g, node.own = value, False
                 else:
                     accumulate_recorded(node, value)
