@@ -145,12 +145,12 @@ class Node:
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """(node, output number) of each operand that can have a gradient, as PyTorch shows them."""
         pairs: list[tuple[Node | None, int]] = []
-        through = () if self.op is None else self.op.shown_through
+        through = [] if self.op is None else self.op.shown_through
         for place, parent in enumerate(self.parents()):
-            if parent is not None and place < len(through) and through[place]:
-                pairs.append((passage(through[place], parent), 0))
-                continue
-            if type(parent) is Output:
+            name = through[place] if through else None
+            if parent is not None and name is not None:
+                pairs.append((passage(name, parent), 0))
+            elif type(parent) is Output:
                 pairs.append((parent.p, parent.index))
             else:
                 pairs.append((parent, 0))

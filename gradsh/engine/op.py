@@ -53,6 +53,7 @@ class Op:
     outputs: names of the outputs where there are several, with `differentiable` telling which have a gradient;
         `many=True` for a list whose length depends on the settings.
     grad_fn: the name PyTorch gives the node, where it is not the op's own; an op with two such names is two ops.
+    through: operands that PyTorch passes through another node first, with its name; `next_functions` shows it.
     sample: what the registry-driven tests draw operands from: a domain for each operand of an elementwise op
         (one domain serves all), else a `Sample` or several (see `ops.samples`).
     at: where it is found: "torch", "Tensor" (a method), "F", "linalg", "special"; "Tensor:name" for another name there.
@@ -86,6 +87,7 @@ class Op:
         differentiable: tuple[bool, ...] = (),
         many: bool = False,
         grad_fn: str | None = None,
+        through: dict[str, str] | None = None,
         explain: Callable[..., BaseException | None] | None = None,
         at: tuple[str, ...] = ("torch", "Tensor"),
         inplace: bool | None = None,
@@ -120,6 +122,7 @@ class Op:
 
         camel = "".join(part.capitalize() for part in self.name.strip("_").split("_"))
         self.grad_fn = grad_fn or f"{camel}Backward0"
+        self.shown_through = [through.get(name) for name in self.operands if name in rules] if through else []
         self.uses = {operand: self._parameters(operand, rule) for operand, rule in rules.items()}
         self.saves_out = any(set(uses) & {"out", *outputs} for uses in self.uses.values())
         self.call: Callable[..., Any] = self._first_call

@@ -1,9 +1,8 @@
-"""A product added to something: addmm and its like, and the linear layer."""
+"""A product added to something: addmm and its like."""
 
 from __future__ import annotations
 
 from gradsh.engine.op import OPS, general
-from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.product_faults import (
     added_batch_fault,
@@ -15,22 +14,17 @@ from gradsh.ops.product_faults import (
 from gradsh.ops.products import (
     batch_product,
     blas_ready,
-    matmul,
     matrix_product,
     matrix_vector_product,
     outer_product,
     right_gradient,
-    rows_of,
-    rows_shape,
     stacked_product,
     vector_matrix_product,
 )
 from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
-from gradsh.ops.shape import reshaped
 from gradsh.ops.structure import sum_to_size
-from gradsh.ops.transposing import turned
 
 
 def scaled(g, factor):
@@ -79,23 +73,6 @@ def added_product(xp, input, mat1, mat2, *, beta, alpha):
     """beta * input + alpha * mat1 @ mat2."""
     if mat1.ndim == 2 == mat2.ndim and mat1.dtype is mat2.dtype and mat1.dtype.char != "?":
         return combined(xp, input, mat1.dot(mat2), beta, alpha)
-    raise TypeError
-
-
-@general(
-    input=lambda g, input_shape: sum_to(rows_of(g), input_shape),
-    stack=lambda g, stack_shape, weight: reshaped(matrix_product(rows_of(g), weight.T), size=stack_shape),
-    weight=lambda g, stack, weight: right_gradient(rows_of(g), rows_of(stack), weight),
-    sample=[Sample(reals(2), reals(2, 2, 3), reals(3, 2)), Sample(reals(2), reals(3), reals(3, 2))],
-    at=(),
-    explain=added_matrix_fault,
-    grad_fn="ViewBackward0",
-)
-def folded_added_product(xp, input, stack, weight):
-    """input + stack @ weight for a stack of matrices, or a row, as one product of all rows."""
-    if weight.ndim == 2 and stack.dtype is weight.dtype and stack.dtype.char != "?":
-        product = stack.reshape(rows_shape(stack)).dot(weight)
-        return combined(xp, input, product, 1, 1).reshape(*stack.shape[:-1], weight.shape[1])
     raise TypeError
 
 
@@ -221,23 +198,3 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     return summed_batch_product(
         operand(input), operand(batch1, "batch1"), operand(batch2, "batch2"), **_factors(beta, alpha)
     )
-
-
-@function(at=("F",), python=False, example="F.linear(tensor([1.0, 2.0]), ones(3, 2), zeros(3))")
-def linear(input, weight, bias=None):
-    """input @ weight^T + bias, over the last dimension of input."""
-    input, weight = operand(input), operand(weight, "weight")
-    rank = input.ndim
-    if weight.ndim == 2 and bias is not None and rank == 2:
-        return added_product(operand(bias, "bias"), input, turned(weight), beta=1, alpha=1)
-    if not rank or not weight.ndim:
-        raise fault(
-            RuntimeError, f"both arguments to linear need to be at least 1D, but they are {rank}D and {weight.ndim}D"
-        )
-    if weight.ndim > 2:
-        raise fault(RuntimeError, f"t() expects a tensor with <= 2 dimensions, but self is {weight.ndim}D")
-    if bias is None:
-        return matmul(input, turned(weight))
-    if weight.ndim == 1 and rank == 1:
-        return matmul(input, turned(weight)) + operand(bias, "bias")
-    return folded_added_product(operand(bias, "bias"), input, turned(weight))

@@ -17,8 +17,8 @@ from gradsh.ops.scaling import over, times
 from gradsh.ops.shape import reshape, reshaped
 from gradsh.ops.softmax import log_normalised, normalised
 
-# The common case (a class for each row of scores, all of them counting) is one op, as are its derivatives. It stands
-# for PyTorch's log_softmax and nll_loss, and has the name of the latter's node.
+# The common case (a class for each row of scores, all of them counting) is one op, as are its derivatives, where
+# PyTorch has log_softmax and nll_loss.
 
 
 def _exponentials(xp, x):
@@ -33,6 +33,7 @@ def _exponentials(xp, x):
     sample=[Sample(reals(3, 4), TARGETS, reduction=kind) for kind in ("mean", "sum", "none")],
     at=(),
     grad_fn="NllLossBackward0",
+    through={"x": "LogSoftmaxBackward0"},
 )
 def entropy_of_classes(xp, x, target, *, reduction):
     """Logarithm of the sum of the exponentials of each row, less the score of its class; reduced."""
