@@ -1,0 +1,97 @@
+"""Windows that slide over the last dimensions of an array: seen by strides, filled around, added back together.
+
+A window has `kernel` elements along each dimension, `dilation` apart; windows begin `stride` apart. What is seen has the
+dimensions (*lead, *kernel, *places): the elements of a window first, then the windows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy import ndarray
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Lengths = tuple[int, ...]
+
+
+def window_counts(size: Lengths, kernel: Lengths, stride: Lengths, dilation: Lengths) -> Lengths:
+    """How many windows fit along each dimension."""
+    return tuple([(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(size, kernel, stride, dilation, strict=True)])
+
+
+def padded(x: Any, before: Lengths, after: Lengths, value: float = 0) -> Any:
+    """An array with so many copies of a value around its last dimensions; itself where there are none."""
+    if not any(before) and not any(after):
+        return x
+    lead = x.ndim - len(before)
+    sizes = [n + b + a for n, b, a in zip(x.shape[lead:], before, after, strict=True)]
+    shape = (*x.shape[:lead], *sizes)
+    out: Any = np.zeros(shape, x.dtype) if value == 0 else np.full(shape, value, x.dtype)
+    out[(..., *[slice(b, b + n) for b, n in zip(before, x.shape[lead:], strict=True)])] = x
+    return out
+
+
+def windows(x: Any, kernel: Lengths, stride: Lengths, dilation: Lengths, places: Lengths | None = None) -> Any:
+    """The windows of an array (all, or the first `places`), as a view of it or of a copy in C order."""
+    x = np.ascontiguousarray(x)
+    lead = x.ndim - len(kernel)
+    steps = x.strides[lead:]
+    return ndarray(
+        (*x.shape[:lead], *kernel, *(places or window_counts(x.shape[lead:], kernel, stride, dilation))),
+        x.dtype,
+        x,
+        0,
+        (
+            *x.strides[:lead],
+            *[step * d for step, d in zip(steps, dilation, strict=True)],
+            *[step * s for step, s in zip(steps, stride, strict=True)],
+        ),
+    )
+
+
+def window_sums(parts: Any, size: Lengths, kernel: Lengths, stride: Lengths, dilation: Lengths) -> Any:
+    """The transpose of `windows`: zeros of a size to which the elements of all windows are added at their places."""
+    count = len(kernel)
+    lead = parts.ndim - 2 * count
+    out = np.zeros((*parts.shape[:lead], *size), parts.dtype)
+    places = parts.shape[lead + count :]
+    whole = (slice(None),) * lead
+    for offset in np.ndindex(*kernel):
+        key = [
+            slice(o * d, o * d + s * (n - 1) + 1, s)
+            for o, d, s, n in zip(offset, dilation, stride, places, strict=True)
+        ]
+        out[(*whole, *key)] += parts[(*whole, *offset)]
+    return out
+
+
+def picked(x: Any, places: tuple[Any, ...]) -> Any:
+    """The numbers at places along each of the last dimensions."""
+    lead = x.ndim - len(places)
+    for axis, index in enumerate(places, lead):
+        x = x.take(index, axis)
+    return x
+
+
+def picked_sums(x: Any, places: tuple[Any, ...], size: Lengths) -> Any:
+    """The transpose of `picked`: zeros of a size to which numbers are added at their places."""
+    lead = x.ndim - len(places)
+    for axis, index in enumerate(places, lead):
+        x = sums_along(x, np.asarray(index, np.int64), size[axis - lead], axis)
+    return x
+
+
+def sums_along(x: Any, index: Any, count: int, axis: int) -> Any:
+    """What is at the same place along an axis summed, for each of `count` places."""
+    out = np.zeros((*x.shape[:axis], count, *x.shape[axis + 1 :]), x.dtype)
+    if not x.size:
+        return out
+    if (index[1:] < index[:-1]).any():
+        order = np.argsort(index, kind="stable")
+        index, x = index[order], x.take(order, axis)
+    starts = np.flatnonzero(np.concatenate(([True], index[1:] != index[:-1])))
+    sums = x if len(starts) == len(index) else np.add.reduceat(x, starts, axis)
+    out[(slice(None),) * axis + (index[starts],)] = sums
+    return out
