@@ -44,6 +44,10 @@ def _probability_slope(g, x, x_shape, y, weight, reduction):
 )
 def entropy_of_probabilities(xp, x, y, weight=None, *, reduction):
     """-(y log x + (1 - y) log(1 - x)), the logarithms no less than -100; weighted and reduced."""
+    for name, value in (("input", x), ("target", y)):
+        if not xp.logical_and(xp.greater_equal(value, 0), xp.less_equal(value, 1)).all():
+            hint = "F.binary_cross_entropy_with_logits takes scores of any size" if name == "input" else None
+            raise fault(RuntimeError, f"all elements of {name} should be between 0 and 1", hint=hint)
     terms = (y - 1) * xp.maximum(xp.log1p(xp.negative(x)), -100) - y * xp.maximum(xp.log(x), -100)
     return reduced(xp, xp.asarray(terms if weight is None else terms * weight), reduction)
 
@@ -67,10 +71,6 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     if input.dtype.category != 2:
         kind = TYPE_NAMES[input.dtype.name]
         raise fault(NotImplementedError, f"\"binary_cross_entropy\" not implemented for '{kind}'", hint=".float()")
-    for name, value in (("input", input), ("target", target)):
-        if not bool(((value >= 0) & (value <= 1)).all()):
-            hint = "F.binary_cross_entropy_with_logits takes scores of any size" if name == "input" else None
-            raise fault(RuntimeError, f"all elements of {name} should be between 0 and 1", hint=hint)
     return entropy_of_probabilities(input, target, weight, reduction=reduction)
 
 

@@ -21,7 +21,10 @@ from gradsh.ops.structure import to_dtype
 
 def all_count(target, classes, ignore_index):
     """Whether every target is a class and none is ignored; PyTorch's error for one that is neither."""
-    targets, xp = target.raw.reshape(-1), runtime.arrays
+    xp, raw = runtime.arrays, target.raw
+    if raw.__class__ is not xp.ndarray:  # under vmap, where the numbers are not to be had
+        return False
+    targets = raw.reshape(-1)
     if not targets.size:
         return True
     if xp.maximum.reduce(targets.view(xp.uint64)) < classes and not 0 <= ignore_index < classes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradsh.backend.dtypes import FLOATING, float32, float64, int64
+from gradsh.backend.dtypes import FLOATING
+from gradsh.engine import runtime
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import OPS, general
 from gradsh.engine.tensor import Tensor
@@ -91,13 +92,13 @@ def cross_entropy(
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         input = class_operand(input, "cross_entropy_loss", "input", 1)
         target = class_operand(target, "cross_entropy_loss", "target", 2)
+    if weight is None and not label_smoothing > 0 and _is_common(input, target, ignore_index):
+        return entropy_of_classes(input, target, reduction=reduction)
     if input.shape == target.shape:
         return _with_probabilities(input, target, weight, reduction, ignore_index, label_smoothing)
     if label_smoothing > 1:
         got = f"{label_smoothing:g}"
         raise fault(RuntimeError, f"label_smoothing must be between 0.0 and 1.0. Got: {got}")
-    if weight is None and not label_smoothing > 0 and _is_common(input, target, ignore_index):
-        return entropy_of_classes(input, target, reduction=reduction)
     log_probabilities = _log_probabilities(input)
     loss = nll_of(log_probabilities, target, weight, reduction, ignore_index)
     if not label_smoothing > 0:
@@ -109,10 +110,10 @@ def cross_entropy(
 
 def _is_common(input, target, ignore_index):
     """Whether there is a class for each row of scores, all of them counting."""
-    if input.ndim != 2 or target.ndim != 1 or target.dtype is not int64 or input.dtype not in (float32, float64):
+    x, y, array = input.raw, target.raw, runtime.arrays.ndarray
+    if x.__class__ is not array or y.__class__ is not array or x.ndim != 2 or y.ndim != 1 or len(x) != len(y):
         return False
-    rows, classes = input.shape
-    return rows == target.shape[0] and all_count(target, classes, ignore_index)
+    return x.dtype.char in "df" and y.dtype.char in "lq" and all_count(target, x.shape[1], ignore_index)
 
 
 def _log_probabilities(input):

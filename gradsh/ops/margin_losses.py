@@ -178,6 +178,8 @@ CLASSES = Made(lambda rng: rng.integers(0, 4, 3))
 def multi_margin(xp, x, target, weight=None, *, power, margin, reduction):
     """What other scores lack to be below that of the class by the margin, to a power, over the classes; reduced."""
     target = xp.asarray(target)
+    if xp.logical_or(target < 0, target >= x.shape[-1]).any():
+        raise fault(RuntimeError, "target out of range", notes=(f"there are {x.shape[-1]} classes",))
     lacking = xp.maximum(margin - xp.take_along_axis(x, target[..., None], -1) + x, 0)
     xp.put_along_axis(lacking, target[..., None], 0, -1)
     terms = xp.add.reduce((lacking**power) * _class_weights(xp, x, target, weight), -1)
@@ -206,8 +208,6 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         )
     if weight is not None and weight.shape[0] != classes:
         raise fault(RuntimeError, f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
-    if bool(((target < 0) | (target >= classes)).any()):
-        raise fault(RuntimeError, "target out of range", notes=(f"there are {classes} classes",))
     if input.ndim < 2 and target.ndim:
         target = target.reshape(())
     return multi_margin(input, target, weight, power=int(p), margin=float(margin), reduction=reduction)
@@ -218,6 +218,8 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
 
 def _multilabel_pulls(xp, x, target):
     """(loss of each row, its derivative): labels are those before the first -1 of each row of the target."""
+    if xp.logical_or(target < -1, target >= x.shape[-1]).any():
+        raise fault(RuntimeError, "argument #2 'target' is out of range")
     rows, places = x.reshape(-1, x.shape[-1]), target.reshape(-1, x.shape[-1])
     losses, pulls = xp.zeros(len(rows), x.dtype), xp.zeros(rows.shape, x.dtype)
     for k, (row, labels) in enumerate(zip(rows, places.tolist())):
@@ -262,8 +264,6 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     if input.shape != target.shape:
         shapes = f"{list(target.shape)} for input of size: {list(input.shape)}"
         raise fault(RuntimeError, f"inconsistent target size: {shapes}")
-    if bool(((target < -1) | (target >= input.shape[-1])).any()):
-        raise fault(RuntimeError, "argument #2 'target' is out of range")
     return multilabel_margin(input, target, reduction=reduction)
 
 

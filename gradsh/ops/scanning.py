@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from gradsh.engine import runtime
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import general, linear
 from gradsh.engine.tensor import Tensor
@@ -62,10 +63,11 @@ def _link_rule(carried, out, axis, reverse):
 
 
 def holds_zero(x):
-    """Whether any number, of a tensor or a raw value, is zero."""
-    from gradsh.backend import arrays
-
-    return not arrays.all(x.raw if isinstance(x, Tensor) else x)
+    """Whether any number, of a tensor or a raw value, is zero; or may be, under vmap, where numbers are not to be had."""
+    raw = x.raw if isinstance(x, Tensor) else x
+    if raw.__class__ is float:
+        return raw == 0
+    return not isinstance(raw, runtime.arrays.ndarray | runtime.arrays.generic) or not raw.all()
 
 
 # ---- sums
