@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 float32 = arrays.float32
+OF_TWO = (math.atan2, math.hypot, math.copysign)
 
 
 def __getattr__(name: str) -> Any:
@@ -28,10 +29,13 @@ def __getattr__(name: str) -> Any:
 
 
 def _rounded(function: Callable[..., float]) -> Callable[..., Any]:
-    def rounded(*values: Any) -> Any:
-        return float32(function(*values))
+    def rounded(x: Any) -> Any:
+        return float32(function(x))
 
-    return rounded
+    def rounded_of_two(x: Any, y: Any) -> Any:
+        return float32(function(x, y))
+
+    return rounded_of_two if function in OF_TWO else rounded
 
 
 def power(x: Any, y: Any) -> Any:

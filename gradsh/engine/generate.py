@@ -133,45 +133,36 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
     publics = [op.public[operand] for operand in op.operands]
 
     def kernel(which: str) -> str:
-        raws = ", ".join(f"{name}_raw" for name in publics)
-        return f"K_{which}({raws})" if direct is not None else f"K({which}, {raws}{given})"
+        raws = [f"{name}_raw" for name in publics]
+        if direct in INFIX:
+            return f"{raws[0]} {INFIX[direct]} {raws[1]}"
+        return f"K_{which}({', '.join(raws)})" if direct is not None else f"K({which}, {', '.join(raws)}{given})"
 
-    numbers = op.kind == ELEMENTWISE and len(op.operands) == 2
-    for operand, name in zip(op.operands, publics, strict=True):
-        ruled = operand in op.rules
-        write(f"{name}_class = {name}.__class__")
-        write(f"if {name}_class is Tensor or {name}_class is Parameter:")
-        write(f"    {name}_raw = {name}.raw")
-        if ruled:
-            write(
-                f"    {name}_node = {name}.node if {name}.extra is None else {name}.current_node() if state.grad else None"
-            )
-        if numbers:
-            write(f"    {name}_number = False")
-            write(
-                f"elif {name}_class is float or {name}_class is int:"
-                if op.numbers
-                else f"elif ({name}_class is float or {name}_class is int) and state.lists:"
-            )
-            write(f"    {name}_raw = {name}", f"    {name}_number = True")
-            if ruled:
-                write(f"    {name}_node = None")
-        if operand in op.optional:
-            write(f"elif {name} is None:", f"    {name}_raw = None", *([f"    {name}_node = None"] if ruled else []))
-        if op.kind != ELEMENTWISE and operand == op.operands[0]:
-            _write_raw(op, write, publics, f"K(arrays, {', '.join(publics)}{given})")
-        write("else:", f"    {fallback}")
-    if op.kind == ELEMENTWISE:
-        _elementwise(op, write, kernel, publics, fallback, settings)
+    if op.kind == ELEMENTWISE and len(op.operands) == 2:
+        _binary(op, write, kernel, publics, fallback, settings, exact=direct in INFIX)
     else:
-        if op.view:
-            write.block(
-                f"if {publics[0]}_raw.__class__ is not ndarray:",
-                f"{publics[0]}_raw = {publics[0]}.raw = shared({publics[0]}_raw)",
-            )
-        write.block("try:", f"raw = {kernel('arrays')}")
-        write.block("except Exception as error:", f"raise explained(op, error, {operands}, {settings}) from None")
-        write.block("if raw.__class__ is not ndarray:", "raw = canonical(raw)")
+        for operand, name in zip(op.operands, publics, strict=True):
+            ruled = operand in op.rules
+            write(f"{name}_class = {name}.__class__", f"if {name}_class is Tensor or {name}_class is Parameter:")
+            write(f"    {name}_raw = {name}.raw", *([f"    {_node_of(name)}"] if ruled else []))
+            if operand in op.optional:
+                write(
+                    f"elif {name} is None:", f"    {name}_raw = None", *([f"    {name}_node = None"] if ruled else [])
+                )
+            if op.kind != ELEMENTWISE and operand == op.operands[0]:
+                _write_raw(op, write, publics, f"K(arrays, {', '.join(publics)}{given})")
+            write("else:", f"    {fallback}")
+        if op.kind == ELEMENTWISE:
+            _unary(op, write, kernel, publics[0], fallback, settings)
+        else:
+            if op.view:
+                write.block(
+                    f"if {publics[0]}_raw.__class__ is not ndarray:",
+                    f"{publics[0]}_raw = {publics[0]}.raw = shared({publics[0]}_raw)",
+                )
+            write.block("try:", f"raw = {kernel('arrays')}")
+            write.block("except Exception as error:", f"raise explained(op, error, {operands}, {settings}) from None")
+            write.block("if raw.__class__ is not ndarray:", "raw = canonical(raw)")
     write("out = new(Tensor)", "out.raw = raw", "out.grad = None")
     write("out.extra = None" if not op.view else f"out.extra = view_of({publics[0]})")
     ruled_publics = [op.public[operand] for operand in op.operands if operand in op.rules]
@@ -204,6 +195,14 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
     return space[op.name]  # type: ignore[no-any-return]
 
 
+# Functions of a namespace that are operators of its values, and give a value of the same class.
+INFIX = {"add": "+", "subtract": "-", "multiply": "*"}
+
+
+def _node_of(name: str) -> str:
+    return f"{name}_node = {name}.node if {name}.extra is None else {name}.current_node() if state.grad else None"
+
+
 def _write_raw(op: Op, write: Writer, publics: list[str], kernel: str) -> None:
     """The way of a rule's call, where the kernel is all there is to do. A public op cannot tell whose a number is."""
     if op.at:
@@ -230,96 +229,138 @@ def _accepted(op: Op) -> str:
     return "dfelqihbB" if refused or op.check is not None else ""
 
 
-def _elementwise(
-    op: Op, write: Writer, kernel: Callable[[str], str], publics: list[str], fallback: str, settings: str
-) -> None:
-    """The choice of a namespace by the operands' types, for one or two operands.
+def _again(op: Op, publics: list[str]) -> str:
+    raws = ", ".join(f"{name}_raw" for name in publics)
+    return f"raw = again(op, ({raws},), {{{', '.join(f'{name!r}: {name}' for name in op.settings)}}})"
+
+
+def _unary(op: Op, write: Writer, kernel: Callable[[str], str], x: str, fallback: str, settings: str) -> None:
+    """The choice of a namespace by the operand's type.
 
     A kernel on scalars that raises is run again on numpy's, which have IEEE's answers, and PyTorch's errors.
     """
     accepted = _accepted(op)
     scalar, single = ("scalar_result", "single_result") if op.result == "same" else ("canonical", "canonical")
-    raws = ", ".join(f"{name}_raw" for name in publics)
-    again = f"raw = again(op, ({raws},), {{{', '.join(f'{name!r}: {name}' for name in op.settings)}}})"
-    fix = "" if op.result == "same" else "raw = canonical(raw)"
-    x, *rest = publics
-    if not rest:
-        write(f"if {x}_raw.__class__ is ndarray:")
-        if accepted:
-            write(f"    if {x}_raw.dtype.char not in {accepted!r}:", f"        {fallback}")
-        write("    try:", f"        raw = {kernel('arrays')}", "    except Exception as error:")
-        write(f"        raise explained(op, error, ({x},), {settings}) from None")
-        write("    if raw.__class__ is not ndarray:", "        raw = canonical(raw)")
-        write(f"elif {x}_raw.__class__ is float:", "    try:", f"        raw = {kernel('scalars')}")
-        write(
-            "    except Exception:",
-            f"        {again}",
-            "    if raw.__class__ is not float:",
-            f"        raw = {scalar}(raw)",
-        )
-        write("else:", "    try:", f"        raw = {kernel('singles')}", "    except Exception:", f"        {again}")
-        write("    if raw.__class__ is not float32:", f"        raw = {single}(raw)")
-        return
-    y = rest[0]
-    write(f"kind = {x}_raw.__class__", f"other_kind = {y}_raw.__class__")
-    write("if kind is other_kind:")
-    write("    if kind is ndarray:", f"        dtype = {x}_raw.dtype")
+    again = _again(op, [x])
+    write(f"kind = {x}_raw.__class__", "if kind is ndarray:")
+    if accepted:
+        write(f"    if {x}_raw.dtype.char not in {accepted!r}:", f"        {fallback}")
+    write("    try:", f"        raw = {kernel('arrays')}", "    except Exception as error:")
+    write(f"        raise explained(op, error, ({x},), {settings}) from None")
+    write("    if raw.__class__ is not ndarray:", "        raw = canonical(raw)")
+    write("elif kind is float:", "    try:", f"        raw = {kernel('scalars')}", "    except Exception:")
+    write(f"        {again}", "    if raw.__class__ is not float:", f"        raw = {scalar}(raw)")
+    write("else:", "    try:", f"        raw = {kernel('singles')}", "    except Exception:", f"        {again}")
+    write("    if raw.__class__ is not float32:", f"        raw = {single}(raw)")
+
+
+def _binary(
+    op: Op,
+    write: Writer,
+    kernel: Callable[[str], str],
+    publics: list[str],
+    fallback: str,
+    settings: str,
+    *,
+    exact: bool,
+) -> None:
+    """The choice of a namespace by the types of two operands: the usual pairs first, and at once.
+
+    exact: the kernel gives a value of the operands' own class, so that none is to be made one.
+    """
+    accepted = _accepted(op)
+    scalar, single = ("scalar_result", "single_result") if op.result == "same" else ("canonical", "canonical")
+    again, ruled = (
+        _again(op, publics),
+        [name for name, operand in zip(publics, op.operands, strict=True) if operand in op.rules],
+    )
+    x, y = publics
+
+    def on_arrays(same: str | None = "True") -> None:
+        write("try:", f"    raw = {kernel('arrays')}", "except Exception as error:")
+        write(f"    raise explained(op, error, ({x}, {y}), {settings}) from None")
+        if same is None:
+            write("if raw.__class__ is ndarray:", "    shape = raw.shape")
+            write(f"    same = {x}_raw.shape == shape and {y}_raw.shape == shape")
+            write("else:", "    raw = canonical(raw)", "    same = True")
+            return
+        if same == "True":
+            write("if raw.__class__ is not ndarray:", "    raw = canonical(raw)")
+        write(f"same = {same}")
+
+    def on_scalars(which: str, kind: str, result: str) -> None:
+        write("try:", f"    raw = {kernel(which)}", "except Exception:", f"    {again}")
+        if not exact:
+            write(f"if raw.__class__ is not {kind}:", f"    raw = {result}(raw)")
+        write("same = True")
+
+    def with_number(tensor: str, number: str) -> None:
+        """One operand is a Python number."""
+        write(f"{number}_raw = {number}", *([f"{number}_node = None"] if number in ruled else []))
+        write(f"if kind is ndarray and {tensor}_raw.dtype.char in 'df':")
+        indented(on_arrays)
+        write("elif kind is float32:")
+        indented(on_scalars, "singles", "float32", single)
+        write("elif kind is float:")
+        indented(on_scalars, "scalars", "float", scalar)
+        write("else:", f"    {fallback}")
+
+    def indented(part: Callable[..., None], *arguments: Any) -> None:
+        write.depth += 1
+        part(*arguments)
+        write.depth -= 1
+
+    def is_tensor(name: str) -> str:
+        return f"{name}_class is Tensor or {name}_class is Parameter"
+
+    def is_number(name: str) -> str:
+        test = f"{name}_class is float or {name}_class is int"
+        return test if op.numbers else f"({test}) and state.lists"
+
+    def taken(name: str) -> list[str]:
+        return [f"{name}_raw = {name}.raw", *([_node_of(name)] if name in ruled else [])]
+
+    write(f"{x}_class = {x}.__class__", f"{y}_class = {y}.__class__", f"if {is_tensor(x)}:")
+    write.depth += 1
+    write(*taken(x), f"kind = {x}_raw.__class__", f"if {is_tensor(y)}:")
+    write.depth += 1
+    write(*taken(y), f"other_kind = {y}_raw.__class__", "if kind is other_kind:")
+    write.depth += 1
+    write("if kind is ndarray:", f"    dtype = {x}_raw.dtype")
     condition = f"dtype is not {y}_raw.dtype" + (f" or dtype.char not in {accepted!r}" if accepted else "")
-    write(f"        if {condition}:", f"            {fallback}")
-    write("        try:", f"            raw = {kernel('arrays')}", "        except Exception as error:")
-    write(f"            raise explained(op, error, ({x}, {y}), {settings}) from None")
-    write("        if raw.__class__ is not ndarray:", "            raw = canonical(raw)", "            same = True")
-    write(
-        "        else:",
-        "            shape = raw.shape",
-        f"            same = {x}_raw.shape == shape and {y}_raw.shape == shape",
-    )
-    write(
-        f"    elif kind is float and not ({x}_number and {y}_number):",
-        "        try:",
-        f"            raw = {kernel('scalars')}",
-    )
-    write("        except Exception:", f"            {again}")
-    write("        if raw.__class__ is not float:", f"            raw = {scalar}(raw)")
-    write("        same = True")
-    write("    elif kind is float32:", "        try:", f"            raw = {kernel('singles')}")
-    write("        except Exception:", f"            {again}")
-    write("        if raw.__class__ is not float32:", f"            raw = {single}(raw)")
-    write("        same = True")
-    write("    else:", f"        {fallback}")
-    for a, b, a_kind in ((x, y, "kind"), (y, x, "other_kind")):
-        write(f"elif {b}_number:")
-        write(
-            f"    if {a_kind} is ndarray and {a}_raw.dtype.char in 'df':",
-            "        try:",
-            f"            raw = {kernel('arrays')}",
-            "        except Exception as error:",
-        )
-        write(f"            raise explained(op, error, ({x}, {y}), {settings}) from None")
-        write("        if raw.__class__ is not ndarray:", "            raw = canonical(raw)")
-        for test, which, result in (("float", "scalars", scalar), ("float32", "singles", single)):
-            write(
-                f"    elif {a_kind} is {test} and not {a}_number:", "        try:", f"            raw = {kernel(which)}"
-            )
-            write("        except Exception:", f"            {again}")
-            write(f"        if raw.__class__ is not {test}:", f"            raw = {result}(raw)")
-        write("    else:", f"        {fallback}", "    same = True")
+    write(f"    if {condition}:", f"        {fallback}")
+    indented(on_arrays, None)
+    write("elif kind is float32:")
+    indented(on_scalars, "singles", "float32", single)
+    write("elif kind is float:")
+    indented(on_scalars, "scalars", "float", scalar)
+    write("else:", f"    {fallback}")
+    write.depth -= 1
     write(
         f"elif kind is ndarray and {x}_raw.ndim and {x}_raw.dtype.char in 'df' or "
         f"other_kind is ndarray and {y}_raw.ndim and {y}_raw.dtype.char in 'df':"
     )
-    write("    try:", f"        raw = {kernel('arrays')}", "    except Exception as error:")
-    write(f"        raise explained(op, error, ({x}, {y}), {settings}) from None", "    same = False")
+    indented(on_arrays, "False")
     # A number and a shared one, which is a 0-d array.
     for scalar_class, char, which, result in (("float", "d", "scalars", scalar), ("float32", "f", "singles", single)):
         write(f"elif kind is {scalar_class} and other_kind is ndarray and {y}_raw.dtype.char == {char!r}")
         write.lines[-1] += f" or other_kind is {scalar_class} and kind is ndarray and {x}_raw.dtype.char == {char!r}:"
         write(f"    {x}_raw, {y}_raw = {scalar_class}({x}_raw), {scalar_class}({y}_raw)")
-        write("    try:", f"        raw = {kernel(which)}", "    except Exception:", f"        {again}")
-        write(f"    if raw.__class__ is not {scalar_class}:", f"        raw = {result}(raw)", "    same = True")
+        indented(on_scalars, which, scalar_class, result)
     write("else:", f"    {fallback}")
-    if fix:
-        write(fix)
+    write.depth -= 1
+    write(f"elif {is_number(y)}:")
+    indented(with_number, x, y)
+    write("else:", f"    {fallback}")
+    write.depth -= 1
+    write(f"elif ({is_number(x)}) and ({is_tensor(y)}):")
+    write.depth += 1
+    write(*taken(y), f"kind = {y}_raw.__class__")
+    with_number(y, x)
+    write.depth -= 1
+    write("else:", f"    {fallback}")
+    if op.result != "same":
+        write("raw = canonical(raw)")
 
 
 def _saved(op: Op, operand: str) -> list[str]:

@@ -20,6 +20,10 @@ Meta = tuple[tuple[int, ...], DType]
 SCALAR: Meta = ((), double)
 
 
+class _NotLoaded:
+    """Stands for numpy's types until numpy is loaded: no value is of it."""
+
+
 class _Arrays:
     """Stands for the namespace of arrays until a kernel asks it for a name."""
 
@@ -31,6 +35,8 @@ class _Arrays:
         return getattr(arrays, name)
 
 
+float32: Any = _NotLoaded
+ONE: Any = None  # a float32
 arrays: Any = _Arrays()  # the namespace itself once numpy is loaded: an import statement costs more than most calls
 
 
@@ -106,7 +112,10 @@ def fit_recorded(value: Tensor, wanted: Meta) -> Tensor:
 def accumulate(node: Node, value: Any) -> None:
     """Add a further raw gradient to what a node has gathered, in place where the engine owns the array."""
     gathered = node.g
-    if (
+    kind = value.__class__
+    if (kind is float or kind is float32) and gathered.__class__ is kind:
+        node.g = gathered + value
+    elif (
         node.own
         and gathered.__class__ is value.__class__
         and gathered.__class__ is not float
@@ -168,10 +177,6 @@ def unpacked(node: Node, operands: tuple[Any, ...], recorded: bool) -> tuple[Any
     return tuple(found)
 
 
-class _NotLoaded:
-    """Stands for numpy's types until numpy is loaded: no value is of it."""
-
-
 _waiting: list[tuple[dict[str, Any], str | None]] = []
 
 
@@ -211,10 +216,11 @@ def _bind(space: dict[str, Any], direct: str | None) -> None:
 
 
 def _bind_all() -> None:
-    global arrays
+    global ONE, arrays, float32
     from gradsh.backend import arrays as loaded
 
-    arrays = loaded
+    arrays, float32 = loaded, loaded.float32
+    ONE = float32(1)
     for space, direct in _waiting:
         _bind(space, direct)
     _waiting.clear()

@@ -177,16 +177,23 @@ def put(value: Any, name: str, new: Any) -> None:
     """`value.name = new`, or `del value.name`."""
     kind = type(value)
     names = SETTABLE.get(kind)
-    if (names is None or name not in names) and not _may_put(value, kind, name):
-        for base in kind.__mro__:
-            if base in WRITERS:
-                return WRITERS[base](value, name, new)
-        raise _read_only(value, kind, name)
+    if names is None or name not in names:
+        if kind in WRITERS and kind not in OWN:
+            return WRITERS[kind](value, name, new)
+        if not _may_put(value, kind, name):
+            return _put_otherwise(value, kind, name, new)
     if new is DELETED:
         delattr(value, name)
     else:
         setattr(value, name, _passing_limits(new) if name == "__exit__" else new)
     return None
+
+
+def _put_otherwise(value: Any, kind: type, name: str, new: Any) -> None:
+    for base in kind.__mro__:
+        if base in WRITERS:
+            return WRITERS[base](value, name, new)
+    raise _read_only(value, kind, name)
 
 
 def _may_put(value: Any, kind: type, name: str) -> bool:

@@ -27,8 +27,8 @@ def register() -> None:
 
     names = {name for name in (*NAMESPACES["Tensor"].known(), *members.public(Tensor)) if name not in INTERNAL}
     members.allow(Tensor, names, settable=("data", "requires_grad"))
-    members.WRITERS[Tensor] = _set_grad
-    members.allow(Parameter, names)
+    members.WRITERS[Tensor] = members.WRITERS[Parameter] = _set_grad
+    members.allow(Parameter, names, settable=("data", "requires_grad"))
     members.policy(Namespace, Namespace.get, _refuse)
     members.policy(Returned, lambda value, name: getattr(value, name) if name in value.names else _missing(value, name))
     members.policy(Node, _node_attribute)
