@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.op import OPS
+from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 
@@ -30,13 +32,32 @@ def operand(value: Any, argument: str = "input") -> Tensor:
     """An argument of a `checked` function as a tensor: lists and numbers where the shell's defaults allow them."""
     if isinstance(value, Tensor):
         return value
-    from gradsh.engine.state import state
-
     if state.lists and isinstance(value, list | tuple | float | int):
         from gradsh.engine.create import tensor
 
         return tensor(value)
     raise Unfit(argument, "Tensor", value)
+
+
+def floats(value: Any, argument: str = "input") -> Tensor:
+    """As `operand`, for a function of floats: a list of integers is one of floats then."""
+    x = operand(value, argument)
+    if x is value or x.dtype.category == FLOATING:
+        return x
+    cast: Tensor = OPS["to_dtype"](x, dtype=state.default)
+    return cast
+
+
+def alike(*pairs: tuple[Any, str]) -> list[Tensor]:
+    """(value, argument) pairs as tensors; a list takes the element type beside it, where that is no narrower kind."""
+    found = [operand(value, argument) for value, argument in pairs]
+    types = [x.dtype for (value, _), x in zip(pairs, found) if x is value] or [x.dtype for x in found]
+    widest = max(types, key=lambda one: one.category)
+    for place, (value, _) in enumerate(pairs):
+        x = found[place]
+        if x is not value and x.dtype is not widest and x.dtype.category <= widest.category:
+            found[place] = OPS["to_dtype"](x, dtype=widest)
+    return found
 
 
 def for_number(function: Callable[..., Any], number: float, *rest: Any) -> Any:

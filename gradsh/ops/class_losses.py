@@ -8,8 +8,9 @@ from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import linear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
+from gradsh.ops.calls import floats
 from gradsh.ops.losses import reduced, reduction_of
-from gradsh.ops.registry import function
+from gradsh.ops.registry import function, tensor_argument
 from gradsh.ops.samples import Made, Sample, positive, reals
 from gradsh.ops.shape import viewed
 from gradsh.ops.structure import to_dtype
@@ -199,11 +200,11 @@ def _refuse_places(rank, shape, target):
 
 
 def class_operand(value, name, argument, position):
+    """Scores (the first argument) or classes as a tensor."""
     if isinstance(value, Tensor):
         return value
-    from gradsh.ops.registry import tensor_argument
-
-    return tensor_argument(value, name, argument, position)
+    found = tensor_argument(value, name, argument, position)
+    return floats(found.tolist()) if position == 1 else found
 
 
 @function(at=("F",), example="F.nll_loss(log_softmax(tensor([[1.0, 3.0]]), dim=1), tensor([1]))")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.engine.op import OPS, bilinear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-from gradsh.ops.calls import operand
+from gradsh.ops.calls import alike
 from gradsh.ops.dimensions import axis_of
 from gradsh.ops.product_faults import scalar_types_fault
 from gradsh.ops.products import blas_ready
@@ -92,7 +92,7 @@ def _spread_out(x, labels, out_labels):
 @function(at=("torch",), python=True, example="tensordot(ones(2, 3), ones(3, 4), dims=1)")
 def tensordot(a, b, dims=2, out=None):
     """Sum of products over the last `dims` dimensions of a and the first of b, or over the pairs of two lists."""
-    a, b = operand(a, "a"), operand(b, "b")
+    a, b = alike((a, "a"), (b, "b"))
     if isinstance(dims, Tensor):
         dims = dims.tolist() if dims.numel() > 1 else dims.item()
     if isinstance(dims, int):
@@ -138,7 +138,7 @@ def _letters(count, start=0):
 @function(example="inner(tensor([1.0, 2.0]), tensor([3.0, 4.0]))")
 def inner(input, other):
     """Sum of products over the last dimensions of both."""
-    input, other = operand(input), operand(other, "other")
+    input, other = alike((input, "input"), (other, "other"))
     if not input.ndim or not other.ndim:
         return OPS["mul"](input, other)
     if input.dtype is not other.dtype:

@@ -9,7 +9,7 @@ from gradsh.engine.op import OPS, general, linear
 from gradsh.engine.promote import broadcast_fault
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import abs as magnitude, sgn
-from gradsh.ops.calls import operand
+from gradsh.ops.calls import floats
 from gradsh.ops.choice import clamp_min, where
 from gradsh.ops.dimensions import axes_of, axis_of
 from gradsh.ops.einsum import summed_products
@@ -73,7 +73,7 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist",
     ):  # fmt: skip
         raise fault(ValueError, f"{compute_mode} is not a valid value for compute_mode")
-    x1, x2 = operand(x1, "x1"), operand(x2, "x2")
+    x1, x2 = floats(x1, "x1"), floats(x2, "x2")
     for name, value in (("X1", x1), ("X2", x2)):
         if value.ndim < 2:
             raise fault(RuntimeError, f"cdist only supports at least 2D tensors, {name} got: {value.ndim}D")
@@ -129,7 +129,7 @@ def own_pair_distances(xp, x, *, ord):
 @function(at=("F", "torch"), python=False, example="F.pdist(tensor([[0.0, 0.0], [3.0, 4.0]]))")
 def pdist(input, p=2):
     """The p-norm distance of every row to those after it."""
-    input = operand(input)
+    input = floats(input)
     if input.ndim != 2:
         raise fault(RuntimeError, f"pdist only supports 2D tensors, got: {input.ndim}D")
     if p < 0:
@@ -143,7 +143,7 @@ def pdist(input, p=2):
 @function(at=("F", "torch"), python=False, example="F.pairwise_distance(tensor([[0.0, 0.0]]), tensor([[3.0, 4.0]]))")
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     """The p-norm of x1 - x2 + eps over the last dimension."""
-    difference = OPS["sub"](operand(x1, "x1"), operand(x2, "x2"))
+    difference = OPS["sub"](floats(x1, "x1"), floats(x2, "x2"))
     check_floating(difference)
     return legacy_norm_over(difference + eps, ord=float(p), axes=axes_of(-1, difference.ndim), keepdim=keepdim)
 
@@ -157,7 +157,7 @@ def raised_unseen(xp, x, *, low):
 @function(at=("F", "torch"), python=False, example="F.cosine_similarity(tensor([1.0, 0.0]), tensor([1.0, 1.0]), dim=0)")
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """Cosine of the angle between vectors along dim."""
-    x1, x2 = operand(x1, "x1"), operand(x2, "x2")
+    x1, x2 = floats(x1, "x1"), floats(x2, "x2")
     wrong = broadcast_fault([x1.shape, x2.shape])
     if wrong is not None:
         raise wrong
@@ -174,7 +174,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 @function(at=("F",), example="F.normalize(tensor([[3.0, 4.0]]))")
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     """Vectors along dim divided by their p-norm, or by eps where that is larger."""
-    input = operand(input)
+    input = floats(input)
     check_floating(input)
     length = norm_over(input, ord=float(p), axes=axes_of(dim, input.ndim), keepdim=True)
     return OPS["div"](input, clamp_min(length, eps).expand_as(input))
@@ -202,7 +202,7 @@ def bounded_norm(xp, x, *, ord, axes, bound):
 @function(example="renorm(tensor([[3.0, 4.0], [0.3, 0.4]]), p=2, dim=0, maxnorm=1.0)", inplace=True)
 def renorm(input, p, dim, maxnorm):
     """The slices along dim, each shortened to a p-norm of at most maxnorm."""
-    input = operand(input)
+    input = floats(input)
     if p <= 0:
         raise fault(RuntimeError, "renorm: non-positive-norm not supported")
     if maxnorm < 0:
@@ -220,7 +220,7 @@ def renorm(input, p, dim, maxnorm):
 @function(at=("F",), python=False, example="F.bilinear(ones(1, 2), ones(1, 3), ones(4, 2, 3))")
 def bilinear(input1, input2, weight, bias=None):
     """x1^T W x2 + bias for every row, W one matrix per output."""
-    input1, input2, weight = operand(input1, "input1"), operand(input2, "input2"), operand(weight, "weight")
+    input1, input2, weight = floats(input1, "input1"), floats(input2, "input2"), floats(weight, "weight")
     if input1.ndim != input2.ndim:
         raise fault(RuntimeError, f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     for k in range(input1.ndim - 1):
@@ -232,7 +232,7 @@ def bilinear(input1, input2, weight, bias=None):
         if value.shape[-1] != weight.shape[k]:
             got = f"got {value.shape[-1]} but expected {weight.shape[k]}"
             raise fault(RuntimeError, f"bilinear(): input{k} size does not match weight size: {got}")
-    if bias is not None and (bias := operand(bias, "bias")).shape[0] != weight.shape[0]:
+    if bias is not None and (bias := floats(bias, "bias")).shape[0] != weight.shape[0]:
         got = f"got {bias.shape[0]} but expected {weight.shape[0]}"
         raise fault(RuntimeError, f"bilinear(): bias size does not match weight size: {got}")
     rows = input1.shape[:-1].numel()

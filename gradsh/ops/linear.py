@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.engine.op import general
 from gradsh.fault import fault
 from gradsh.ops.affine import combined, sum_to
-from gradsh.ops.calls import operand
+from gradsh.ops.calls import alike
 from gradsh.ops.product_faults import added_matrix_fault, matrix_fault
 from gradsh.ops.products import matmul, matrix_product, rows_of, rows_shape
 from gradsh.ops.registry import function
@@ -96,7 +96,7 @@ affine_stack = _affine_op("affine_stack", "ViewBackward0")
 @function(at=("F",), python=False, example="F.linear(tensor([1.0, 2.0]), ones(3, 2), zeros(3))")
 def linear(input, weight, bias=None):
     """input @ weight^T + bias, over the last dimension of input."""
-    input, weight = operand(input), operand(weight, "weight")
+    input, weight = alike((input, "input"), (weight, "weight"))
     rank, weight_rank = input.ndim, weight.ndim
     if not rank or not weight_rank:
         raise fault(
@@ -106,7 +106,7 @@ def linear(input, weight, bias=None):
         raise fault(RuntimeError, f"t() expects a tensor with <= 2 dimensions, but self is {weight_rank}D")
     if bias is None:
         return PRODUCTS[min(rank, 3)](input, weight) if weight_rank == 2 else matmul(input, turned(weight))
-    bias = operand(bias, "bias")
+    _, bias = alike((input, "input"), (bias, "bias"))
     if weight_rank == 1 == rank:
         return matmul(input, turned(weight)) + bias
     return affine_rows(bias, input, weight) if rank == 2 else affine_stack(bias, input, weight)

@@ -7,7 +7,7 @@ from gradsh.engine.promote import broadcast_fault
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-from gradsh.ops.calls import operand
+from gradsh.ops.calls import floats, operand
 from gradsh.ops.dimensions import reduced_count
 from gradsh.ops.expanding import expanded
 from gradsh.ops.reduction import mean_all, sum_all, total
@@ -45,13 +45,13 @@ def reduction_of(reduction, size_average=None, reduce=None):
     return reduction
 
 
-def given(value, lacking="size"):
-    """A loss's argument as a tensor; PyTorch's own code asks a number for its size."""
+def given(value, whole=False):
+    """A loss's argument as a tensor, of floats where it was a list; PyTorch's own code asks a number for its size."""
     if isinstance(value, Tensor):
         return value
     if not state.lists:
-        raise fault(AttributeError, f"'{type(value).__name__}' object has no attribute '{lacking}'")
-    return operand(value)
+        raise fault(AttributeError, f"'{type(value).__name__}' object has no attribute 'size'")
+    return operand(value) if whole else floats(value)
 
 
 def in_common(input, target):

@@ -194,7 +194,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         raise fault(ValueError, "only p == 1 and p == 2 supported")
     if weight is not None and weight.ndim != 1:
         raise fault(ValueError, "weight must be one-dimensional")
-    input, target = given(input), given(target)
+    input, target = given(input), given(target, whole=True)
     rows, classes = (1 if input.ndim < 2 else input.shape[0]), (input.shape[-1] if input.ndim else 1)
     if input.ndim > 1 and tuple(target.shape) != (rows,):
         raise fault(
@@ -260,7 +260,7 @@ def multilabel_margin(xp, x, target, *, reduction):
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """Mean of what other classes' scores lack to be below those of the labels by 1; labels end at the first -1."""
     reduction = reduction_of(reduction, size_average, reduce)
-    input, target = given(input), given(target)
+    input, target = given(input), given(target, whole=True)
     if input.shape != target.shape:
         shapes = f"{list(target.shape)} for input of size: {list(input.shape)}"
         raise fault(RuntimeError, f"inconsistent target size: {shapes}")

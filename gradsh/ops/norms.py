@@ -9,7 +9,7 @@ from gradsh.engine.op import constant, general
 from gradsh.engine.promote import broadcast_fault
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import abs as magnitude, sgn
-from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.calls import Unfit, floats
 from gradsh.ops.choice import where
 from gradsh.ops.dimensions import axes_of, axis_of, kept_shape
 from gradsh.ops.extrema import max_over, min_over
@@ -139,7 +139,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     """The ord-norm over dim, or of all numbers: (sum |x|^ord)^(1/ord); the largest for inf, the smallest for -inf."""
     if not isinstance(ord, int | float):
         raise Unfit("ord", "Number", ord)
-    return _vector_norm(operand(x, "x"), ord, dim, keepdim, dtype)
+    return _vector_norm(floats(x, "x"), ord, dim, keepdim, dtype)
 
 
 # ---- matrices
@@ -150,7 +150,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
 )
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     """Norm of matrices: 'fro', 'nuc', 1 and -1 (largest, smallest column sum), inf and -inf (row sum), 2 and -2."""
-    A = operand(A, "A")
+    A = floats(A, "A")
     name = "linalg.matrix_norm"
     if A.ndim < 2:
         raise fault(RuntimeError, f"{name}: The input tensor A must have at least 2 dimensions.")
@@ -196,7 +196,7 @@ def _by_singular_values(A, ord, rows, columns, keepdim):
 @function(at=("linalg:norm",), example="linalg.norm(tensor([[1.0, 2.0], [3.0, 4.0]]), 'fro')")
 def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     """Norm of a vector or a matrix, as the order and the dimensions tell; of all numbers without an order."""
-    A = operand(A, "A")
+    A = floats(A, "A")
     if isinstance(dim, list | tuple) and len(dim) not in (1, 2):
         raise fault(RuntimeError, f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
     if dim is None and ord is not None and A.ndim not in (1, 2):
@@ -215,7 +215,7 @@ def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
 @function(python=True, example="norm(tensor([3.0, 4.0]))")
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """The p-norm over dim, or of all numbers; 'fro' is the 2-norm, 'nuc' the sum of a matrix's singular values."""
-    input = operand(input)
+    input = floats(input)
     if (isinstance(p, str) and p != "fro") or (p == "fro" and isinstance(dim, list | tuple) and len(dim) > 2):
         if dim is None:
             dim = tuple(range(input.ndim))
@@ -246,7 +246,7 @@ def _distance_slope(g, difference, shape, out, ord):
 @function(example="dist(tensor([1.0, 2.0]), tensor([4.0, 6.0]))")
 def dist(input, other, p=2):
     """The p-norm of the difference of two tensors."""
-    input, other = operand(input), operand(other, "other")
+    input, other = floats(input), floats(other, "other")
     check_floating(input)
     wrong = broadcast_fault([input.shape, other.shape])
     if wrong is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gradsh.engine.op import OPS, bilinear
+from gradsh.engine.op import bilinear
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-from gradsh.ops.calls import operand
+from gradsh.ops.calls import alike
 from gradsh.ops.product_faults import batch_fault, dot_fault, matrix_fault, row_fault, stacked_fault, vector_fault
 from gradsh.ops.registry import bind_operator, function
 from gradsh.ops.samples import Sample, reals
@@ -186,7 +186,7 @@ def rows_shape(x):
 def matmul(input, other):
     """Product of vectors, matrices, or stacks of matrices whose leading dimensions broadcast."""
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
-        input, other = operand(input), operand(other, "other")
+        input, other = alike((input, "input"), (other, "other"))
     left, right = input.ndim, other.ndim
     if left == 2:
         if right == 2:
@@ -223,18 +223,12 @@ def _at(self, other):
     if isinstance(other, Tensor):
         return matmul(self, other)
     if state.lists and isinstance(other, list | tuple):
-        return matmul(self, _like(self, other))
+        return matmul(self, other)
     return NotImplemented
 
 
 def _reflected_at(self, other):
-    return matmul(_like(self, other), self) if state.lists and isinstance(other, list | tuple) else NotImplemented
-
-
-def _like(tensor, values):
-    """A list as the other operand of a matrix product: in the tensor's type, if that is the wider one."""
-    made = operand(values)
-    return OPS["to_dtype"](made, dtype=tensor.dtype) if tensor.dtype.category > made.dtype.category else made
+    return matmul(other, self) if state.lists and isinstance(other, list | tuple) else NotImplemented
 
 
 bind_operator("__matmul__", _at)
@@ -250,25 +244,25 @@ bind_operator("__rmatmul__", _reflected_at)
 )
 def mm(input, mat2):
     """Product of two matrices."""
-    return matrix_product(operand(input), operand(mat2, "mat2"))
+    return matrix_product(*alike((input, "input"), (mat2, "mat2")))
 
 
 @function(example="mv(tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([1.0, 1.0]))")
 def mv(input, vec):
     """Product of a matrix and a vector."""
-    return matrix_vector_product(operand(input), operand(vec, "vec"))
+    return matrix_vector_product(*alike((input, "input"), (vec, "vec")))
 
 
 @function(example="dot(tensor([1.0, 2.0]), tensor([3.0, 4.0]))")
 def dot(input, tensor):
     """Sum of the products of two vectors' numbers."""
-    return dot_product(operand(input), operand(tensor, "tensor"))
+    return dot_product(*alike((input, "input"), (tensor, "tensor")))
 
 
 @function(example="vdot(tensor([1.0, 2.0]), tensor([3.0, 4.0]))")
 def vdot(input, other):
     """Sum of the products of two vectors' numbers."""
-    return dot_product(operand(input), operand(other, "other"))
+    return dot_product(*alike((input, "input"), (other, "other")))
 
 
 @function(
@@ -280,13 +274,13 @@ def vdot(input, other):
 )
 def bmm(input, mat2):
     """Product of each matrix of a batch with its match in another."""
-    return batch_product(operand(input), operand(mat2, "mat2"))
+    return batch_product(*alike((input, "input"), (mat2, "mat2")))
 
 
 @function(at=("torch", "Tensor", "torch:ger", "Tensor:ger"), example="outer(tensor([1.0, 2.0]), tensor([3.0, 4.0]))")
 def outer(input, vec2):
     """Products of each number of a vector with each of another."""
-    input, vec2 = operand(input), operand(vec2, "vec2")
+    input, vec2 = alike((input, "input"), (vec2, "vec2"))
     for name, value in (("self", input), ("vec2", vec2)):
         if value.ndim != 1:
             raise fault(RuntimeError, f"outer: Expected 1-D argument {name}, but got {value.ndim}-D")

@@ -7,7 +7,7 @@ from gradsh.engine.create import tensor
 from gradsh.engine.op import OPS, linear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.calls import Unfit, floats
 from gradsh.ops.choice import where
 from gradsh.ops.comparison import isnan
 from gradsh.ops.dimensions import axis_of, kept_shape
@@ -48,7 +48,7 @@ def _ranks(sorted_, q, ignore_nan):
 
 
 def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
-    input = operand(input)
+    input = floats(input)
     if interpolation not in MODES:
         raise fault(
             RuntimeError,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gradsh.engine.op import constant, general, linear
+from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-from gradsh.ops.calls import Unfit, in_type, of_type, operand
+from gradsh.ops.calls import Unfit, floats, in_type, of_type, operand
 from gradsh.ops.dimensions import axes_of, axis_of, kept_shape, reduced_count
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Made, Sample, reals
@@ -114,7 +115,7 @@ def mean_over(xp, x, *, axes, keepdim):
 @function(example="mean(tensor([1.0, 2.0, 6.0]))", overloads=SUM_OVERLOADS)
 def mean(input, dim=..., keepdim=False, *, dtype=None):
     """Mean over dim (one or several), or over everything."""
-    input = in_type(input, dtype)
+    input = in_type(input if isinstance(input, Tensor) else floats(input), dtype)
     if input.dtype.category != 2:
         raise _no_mean(input)
     if dim is ...:
@@ -162,7 +163,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
 @function(example="nanmean(tensor([1.0, nan, 2.0]))")
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):
     """Mean over dim, or over everything, of the numbers that are not nan."""
-    input = in_type(input, dtype)
+    input = in_type(floats(input), dtype)
     if input.dtype.category != 2:
         from gradsh.engine.alias import TYPE_NAMES
 

@@ -9,7 +9,7 @@ from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import general, linear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-from gradsh.ops.calls import in_type, of_type, operand
+from gradsh.ops.calls import floats, in_type, of_type, operand
 from gradsh.ops.choice import where
 from gradsh.ops.dimensions import axis_of
 from gradsh.ops.picking import put_along
@@ -234,7 +234,7 @@ def running_logsumexp(xp, x, *, axis):
 @function(example="logcumsumexp(tensor([1.0, 2.0, 3.0]), dim=0)")
 def logcumsumexp(input, dim):
     """Logarithm of the sum of the exponentials so far along a dimension."""
-    input = operand(input)
+    input = floats(input)
     if input.dtype.category != 2:
         kind = TYPE_NAMES[input.dtype.name]
         raise fault(

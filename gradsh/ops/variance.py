@@ -6,7 +6,7 @@ from math import inf, nan
 
 from gradsh.engine.op import OPS, general
 from gradsh.fault import fault
-from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.calls import Unfit, floats, operand
 from gradsh.ops.choice import where
 from gradsh.ops.dimensions import axes_of, reduced_count
 from gradsh.ops.reduction import mean_over, repeat_over, total, unreduced
@@ -111,7 +111,7 @@ OVERLOADS = (
 
 def _spread(op, name, input, dim, unbiased, keepdim, correction):
     """The call of one of the four, whose second argument may be `unbiased` instead of `dim`."""
-    input = operand(input)
+    input = floats(input)
     if isinstance(dim, bool) and unbiased is None:
         dim, unbiased = None, dim
     if unbiased is not None and (correction is not None or not isinstance(unbiased, bool)):
