@@ -104,7 +104,7 @@ class Alias:
             if node is None and base.requires_grad:
                 node = tensor.node = AccumulateGrad(tick(), tensor)
             return node
-        if (node is None or type(node) is AccumulateGrad) and not base.requires_grad:
+        if (node is None or isinstance(node, AccumulateGrad)) and not base.requires_grad:
             return node
         if self.origin is not None:
             raise refusal(tensor, "its base or another view of its base has been")
@@ -222,7 +222,7 @@ def refusal(view: Tensor, changed: str) -> BaseException:
     """PyTorch's error for a view that may not be changed in place, or whose base was (`handle_view_on_rebase`)."""
     assert view.extra is not None
     origin, node = view.extra.origin, view.node
-    maker = None if node is None or type(node) is AccumulateGrad else node.p if type(node) is Output else node
+    maker = None if node is None or isinstance(node, AccumulateGrad) else node.p if type(node) is Output else node
     output = "" if maker is None else f"Output {view.output_nr} of {operation_name(maker)} is a view"
     mode = "inference" if origin == INFERENCE else "no_grad"
     if origin in (NO_GRAD, INFERENCE) or maker is None:

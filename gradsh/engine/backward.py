@@ -12,10 +12,13 @@ from operator import attrgetter
 from gradsh.backend.shield import shield
 from gradsh.engine import runtime
 from gradsh.engine.arrival import add_grad, arrive, call_node_hooks, prepare, retain_grad, run_observed
+from gradsh.engine.create import ones_of, zeros_of
+from gradsh.engine.level import refuse_inside
 from gradsh.engine.node import PENDING, AccumulateGrad, Node, Released
 from gradsh.engine.op import OPS
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
+from gradsh.engine.wrapped import Wrapped
 from gradsh.fault import Site, fault
 
 TYPE_CHECKING = False
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _creation = attrgetter("seq")
+BACKWARD = (
+    "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
+    "instead or call backward() outside of functorch transforms."
+)
 
 
 def backward(
@@ -34,9 +41,13 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """Add to `.grad` of the leaves (or of `inputs` only) the derivative of the tensors, weighted by `grad_tensors`."""
+    if state.levels:
+        refuse_inside(BACKWARD)
     roots = _listed(tensors)
     grads = _listed(grad_tensors) if grad_tensors is not None else [None] * len(roots)
-    seeds = _seeds(roots, grads, create_graph)
+    seeds: list[Any] = _seeds(roots, grads)
+    if not create_graph:
+        seeds = [seed.raw for seed in seeds]
     keep = create_graph if retain_graph is None else retain_graph
     targets = None if inputs is None else _targets(inputs)
     if targets is not None:
@@ -74,9 +85,28 @@ def grad(
         if not isinstance(root, Tensor):
             raise fault(AssertionError, "Expected output to be a torch.Tensor", notes=(f"it is {type(root).__name__}",))
     grads = _listed(grad_outputs)[: len(roots)] if grad_outputs is not None else [None] * len(roots)
+    keep = create_graph if retain_graph is None else bool(retain_graph)
     if is_grads_batched and None not in grads:
-        return _batched(roots, targets, grads, create_graph, bool(allow_unused), materialize_grads)
-    seeds = _seeds(roots, grads, create_graph)
+        found = _batched(roots, targets, grads, keep, create_graph)
+    else:
+        found = _found(roots, targets, grads, keep, create_graph)
+    result: list[Tensor | None] = []
+    for index, (target, value) in enumerate(zip(targets, found, strict=True)):
+        if value is None and materialize_grads:
+            value = zeros_of(tuple(target.shape), target.dtype)
+        elif value is None and not allow_unused:
+            raise fault(
+                RuntimeError,
+                f"The differentiated Tensor at index {index} appears to not have been used in the graph. "
+                "Set allow_unused=True if this is the desired behavior.",
+            )
+        result.append(value)
+    return tuple(result)
+
+
+def _found(roots: list[Any], targets: list[Tensor], grads: list[Any], keep: bool, create: bool) -> list[Tensor | None]:
+    """What reaches each of the targets, None where they have no part in the roots."""
+    seeds = _seeds(roots, grads)
     for target in targets:
         if target.current_node() is None:
             raise fault(
@@ -84,37 +114,30 @@ def grad(
                 "One of the differentiated Tensors does not require grad",
                 hint="make it one that does: x = torch.tensor(…, requires_grad=True), or x.requires_grad_() before it is used",
             )
-    keep = create_graph if retain_graph is None else retain_graph
-    found = _pass(roots, seeds, targets, bool(keep), create_graph)
-    result: list[Tensor | None] = []
-    for index, (target, value) in enumerate(zip(targets, found, strict=True)):
-        if value is None and materialize_grads:
-            result.append(_zeros(target))
-        elif value is None and not allow_unused:
-            raise fault(
-                RuntimeError,
-                f"The differentiated Tensor at index {index} appears to not have been used in the graph. "
-                "Set allow_unused=True if this is the desired behavior.",
-            )
-        else:
-            result.append(value if value is None or isinstance(value, Tensor) else wrap(runtime.canonical(value)))
-    return tuple(result)
+    if state.levels and any(isinstance(one, Wrapped) for one in (*roots, *targets)):
+        from gradsh.engine.pulling import pull
+
+        return pull(roots, targets, seeds, create, keep)
+    return gradients(roots, targets, seeds, keep, create)
 
 
-def _zeros(target: Tensor) -> Tensor:
-    from gradsh.backend import arrays
+def gradients(
+    roots: list[Tensor], targets: list[Tensor], seeds: list[Tensor], keep: bool, create: bool
+) -> list[Tensor | None]:
+    """What reaches plain targets from seeds of the shapes of plain roots; a seed may be of a level.
 
-    return (
-        wrap(arrays.canonical(arrays.zeros(target.shape, target.dtype.code)[()]))
-        if not target.ndim
-        else wrap(arrays.zeros(target.shape, target.dtype.code))
-    )
+    Where one is, or where the pass is recorded, it runs on tensors, else on raw values.
+    """
+    recorded = create or any(isinstance(seed, Wrapped) for seed in seeds)
+    found = _pass(roots, seeds if recorded else [seed.raw for seed in seeds], targets, keep, create, recorded=recorded)
+    return [value if value is None or isinstance(value, Tensor) else wrap(runtime.canonical(value)) for value in found]
 
 
-def _batched(
-    roots: list[Any], targets: list[Any], grads: list[Any], create_graph: bool, allow_unused: bool, materialize: bool
-) -> tuple[Tensor | None, ...]:
-    """As `grad`, for gradients of the outputs with a dimension more: the results have it too."""
+def _batched(roots: list[Any], targets: list[Any], grads: list[Any], keep: bool, create: bool) -> list[Tensor | None]:
+    """As `_found`, for gradients of the outputs with a dimension more, in one pass: the results have it too."""
+    from gradsh.engine.batched import batched, of_all
+    from gradsh.engine.level import VMAP, Level
+
     for index, (root, given) in enumerate(zip(roots, grads, strict=True)):
         if given.shape[1:] != root.shape:
             raise fault(
@@ -125,11 +148,9 @@ def _batched(
                 f"a shape of {root.shape!r}. If you only want some tensors in `grad_output` to be considered batched, "
                 "consider using vmap.",
             )
-    rows = [
-        grad(roots, targets, [g[k] for g in grads], True, create_graph, allow_unused or materialize, False, materialize)
-        for k in range(len(grads[0]))
-    ]
-    return tuple(None if column[0] is None else OPS["stack"](*column) for column in zip(*rows, strict=True))
+    with Level(VMAP, size=len(grads[0])) as level:
+        found = _found(roots, targets, [batched(g, level) for g in grads], keep, create)
+        return [None if value is None else of_all(value, level) for value in found]
 
 
 def _listed(values: Any) -> list[Any]:
@@ -147,11 +168,11 @@ def _targets(inputs: Any) -> list[Tensor]:
     return targets
 
 
-def _seeds(roots: list[Any], grads: list[Any], create_graph: bool) -> list[Any]:
+def _seeds(roots: list[Any], grads: list[Any]) -> list[Tensor]:
     """The gradient that enters at each root: given, or 1 for a single number; checked as PyTorch checks it."""
     if len(grads) != len(roots):
         raise fault(RuntimeError, f"got {len(roots)} tensors and {len(grads)} gradients")
-    seeds: list[Any] = []
+    seeds: list[Tensor] = []
     for index, (root, given) in enumerate(zip(roots, grads, strict=True)):
         if not isinstance(root, Tensor):
             raise fault(
@@ -167,11 +188,7 @@ def _seeds(roots: list[Any], grads: list[Any], create_graph: bool) -> list[Any]:
                     notes=(f"this one has shape {tuple(root.shape)}: {root.numel()} numbers",),
                     hint="y.sum().backward(), or y.backward(gradient=torch.ones_like(y)) for weights of your own",
                 )
-            seed: Any = (
-                1.0
-                if root.raw.__class__ is float
-                else runtime.canonical(root.raw * 0 + 1 if root.ndim == 0 else _ones(root))
-            )
+            given = ones_of(tuple(root.shape), root.dtype)
         else:
             if root.current_node() is None:
                 raise _no_graph(root, index)
@@ -187,15 +204,8 @@ def _seeds(roots: list[Any], grads: list[Any], create_graph: bool) -> list[Any]:
                 )
             if given.dtype is not root.dtype:
                 given = OPS["to_dtype"](given, dtype=root.dtype)
-            seed = given.raw
-        seeds.append((given if given is not None else wrap(seed)) if create_graph else seed)
+        seeds.append(given)
     return seeds
-
-
-def _ones(root: Tensor) -> Any:
-    from gradsh.backend import arrays
-
-    return arrays.ones(root.shape, root.dtype.code)
 
 
 def _no_graph(root: Tensor, index: int) -> BaseException:
@@ -296,9 +306,20 @@ def second_time(node: Node) -> BaseException:
 
 
 def _pass(
-    roots: list[Any], seeds: list[Any], targets: list[Any] | None, keep: bool, create: bool, *, accumulate: bool = False
+    roots: list[Any],
+    seeds: list[Any],
+    targets: list[Any] | None,
+    keep: bool,
+    create: bool,
+    *,
+    accumulate: bool = False,
+    recorded: bool = False,
 ) -> list[Any]:
-    """One pass: adds to the leaves where it is to accumulate. With targets, goes only there, and returns what reaches each."""
+    """One pass: adds to the leaves where it is to accumulate. With targets, goes only there, and returns what reaches each.
+
+    create: the pass is recorded. recorded: it runs on tensors, as one that is recorded must.
+    """
+    recorded = recorded or create
     nodes: list[Any] = [root.current_node() for root in roots]
     before: list[tuple[Node, Any]] = []
     if targets is None and not state.backward_depth:
@@ -325,13 +346,13 @@ def _pass(
         for node, seed in zip(nodes, seeds, strict=True):
             if node.g is PENDING:
                 node.g, node.own = seed, False
-            elif create:
+            elif recorded:
                 runtime.accumulate_recorded(node, seed)
             else:
                 runtime.accumulate(node, seed)
         mark = None if keep else Released()
         pop = queue.pop
-        plain = targets is None and not create and not state.check_nan
+        plain = targets is None and not recorded and not state.check_nan
         while queue:
             node = pop()
             g = node.g
@@ -348,7 +369,7 @@ def _pass(
                 continue
             node.g = None
             if extra is not None:
-                g = arrive(node, extra, g, create)
+                g = arrive(node, extra, g, recorded)
                 if extra.kept is not None:
                     extra.kept.g = g
             if targets is not None:
@@ -358,13 +379,13 @@ def _pass(
                 if node not in passing and not (accumulate and node.__class__ is AccumulateGrad):
                     continue
             if extra is not None:
-                g = prepare(node, extra, g, create)
+                g = prepare(node, extra, g, recorded)
             if node.__class__ is AccumulateGrad:
                 leaves.append((node, g, node.own))
                 continue
             if state.check_nan or (extra is not None and extra.post):
-                _observed(node, g, create)
-            elif create:
+                _observed(node, g, recorded)
+            elif recorded:
                 node.run_recorded(g)
             else:
                 node.run(g)
@@ -389,7 +410,7 @@ def _pass(
         for leaf, g, own in leaves:
             tensor = leaf.ref()
             if tensor is not None:
-                add_grad(tensor, g, create, own)
+                add_grad(tensor, g, recorded, own)
                 if leaf.post_accumulate:
                     for hook in list(leaf.post_accumulate.values()):
                         hook(tensor)
@@ -411,7 +432,7 @@ def _between(order: list[Node], ends: dict[Node, Any]) -> tuple[list[Node], set[
     return [node for node in order if node in on_path], passing, [node for node in order if node not in on_path]
 
 
-def _observed(node: Node, g: Any, create: bool) -> None:
+def _observed(node: Node, g: Any, recorded: bool) -> None:
     """Run a node that has hooks, or whose gradients are to be free of nan (`detect_anomaly`)."""
 
     def observe(given: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -427,7 +448,7 @@ def _observed(node: Node, g: Any, create: bool) -> None:
         hooks = None if node.extra is None else node.extra.post
         return call_node_hooks(hooks, given, g) if hooks else given
 
-    run_observed(node, g, create, observe)
+    run_observed(node, g, recorded, observe)
 
 
 def _has_nan(raw: Any) -> bool:

@@ -61,6 +61,24 @@ def leaf(raw: Any, requires_grad: bool = False) -> Tensor:
     return made
 
 
+def zeros_of(shape: tuple[int, ...], dtype: DType) -> Tensor:
+    """Zeros of a shape and type."""
+    if not shape:
+        return wrap(number_raw(0, dtype))
+    from gradsh.backend import arrays
+
+    return wrap(arrays.zeros(shape, dtype.code))
+
+
+def ones_of(shape: tuple[int, ...], dtype: DType) -> Tensor:
+    """Ones of a shape and type."""
+    if not shape:
+        return wrap(number_raw(1, dtype))
+    from gradsh.backend import arrays
+
+    return wrap(arrays.ones(shape, dtype.code))
+
+
 def dtype_argument(value: Any, function: str) -> DType:
     """A `dtype=` argument: an element type, or one of Python's number types for PyTorch's of that kind."""
     if isinstance(value, DType):

@@ -6,16 +6,19 @@
     general       the transpose of the rule, found by running reverse mode over it
 
 Tangents are tensors and are computed with recorded ops, so that forward mode over reverse mode, and the other way
-round, work to any order.
+round, work to any order. A tangent belongs to a level: to the ops of another one it is no tangent.
 """
 
 from __future__ import annotations
 
 from gradsh.engine.alias import Alias
+from gradsh.engine.batched import Batched, batched, zeros_like
 from gradsh.engine.inplace import geometry, is_view, old_value
+from gradsh.engine.level import JVP, Level
 from gradsh.engine.op import BILINEAR, CONSTANT, ELEMENTWISE, LINEAR, OPS, Op
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, new, wrap
+from gradsh.engine.wrapped import Wrapped
 from gradsh.fault import fault
 
 TYPE_CHECKING = False
@@ -24,69 +27,144 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Dual(Tensor):
-    """A tensor and its tangent. Ops see it is no plain Tensor and hand it to `__apply__`."""
+class Dual(Wrapped):
+    """A tensor and its tangent. parts: these two, and the level they belong to."""
 
     __slots__ = ()
 
-    def __apply__(self, op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-        primals = tuple(operand.primal if isinstance(operand, Dual) else operand for operand in operands)
-        tangents = tuple(operand.tangent if isinstance(operand, Dual) else None for operand in operands)
+    primal = Wrapped.inner
+
+    @property
+    def tangent(self) -> Tensor:
+        return self.parts[1]  # type: ignore[no-any-return]
+
+    def __transform__(self, op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+        level = self.level
+        mine = [isinstance(operand, Dual) and operand.level is level for operand in operands]
+        primals = tuple(operand.primal if own else operand for operand, own in zip(operands, mine))
+        tangents = tuple(operand.tangent if own else None for operand, own in zip(operands, mine))
         out = op(*primals, **settings)
         if op.kind == CONSTANT:
             return out
         if not (op.outputs or op.many):
             tangent = push(op, primals, tangents, settings, (out,))[0]
-            return out if tangent is None else dual(out, tangent)
+            return out if tangent is None else dual(out, tangent, level)
         pushed = push(op, primals, tangents, settings, tuple(out))
-        values = [
-            value if tangent is None else dual(value, tangent) for value, tangent in zip(out, pushed, strict=True)
-        ]
+        values = [value if tangent is None else dual(value, tangent, level) for value, tangent in zip(out, pushed)]
         return type(out)(*values) if op.outputs else values
 
-    @staticmethod
-    def __change__(change: Callable[[Tensor, Tensor], Any], tensor: Tensor, value: Tensor) -> None:
-        """An in-place change of a tensor by a value, at least one of which is a Dual: of both of its parts."""
-        if not isinstance(tensor, Dual):
-            _become_dual(tensor)
-            assert isinstance(tensor, Dual)
-        is_dual = isinstance(value, Dual)
-        change(tensor.primal, value.primal if is_dual else value)
-        change(tensor.tangent, value.tangent if is_dual else _zeros_like(value))
-        tensor.raw, tensor.node, tensor.extra = tensor.primal.raw, tensor.primal.node, tensor.primal.extra
+    def __change__(self, change: Callable[[Tensor, Tensor], Any], tensor: Tensor, value: Tensor) -> None:
+        """As for any tensor of a level; a tensor without a tangent gets one of zeros first."""
+        primal, tangent = split(value, self.level)
+        if not (isinstance(tensor, Dual) and tensor.level is self.level):
+            _become_dual(tensor, self.level, value if tangent is None else tangent)
+        assert isinstance(tensor, Dual)
+        change(tensor.primal, primal)
+        change(tensor.tangent, zeros_like(value) if tangent is None else tangent)
 
     def __old__(self) -> Dual:
-        """What stands for this tensor in an operation that changes it."""
-        return dual(old_value(self.primal, kept=True), old_value(self.tangent, kept=True))
+        return dual(old_value(self.primal, kept=True), old_value(self.tangent, kept=True), self.level)
+
+    def __detached__(self, detach: Callable[[Tensor], Tensor]) -> Tensor:
+        return detach(self.primal)
+
+    def __repr__(self) -> str:
+        from gradsh.engine.display import dual_repr
+
+        return dual_repr(self)
 
 
-def _become_dual(tensor: Tensor) -> None:
-    """Give a plain tensor a tangent of zeros; a view a view of its base's tangent."""
+def _part_of_primal(name: str) -> property:
+    """A slot of every tensor that a Dual shares with its primal."""
+
+    def get(self: Dual) -> Any:
+        return getattr(self.primal, name)
+
+    def put(self: Dual, value: Any) -> None:
+        setattr(self.primal, name, value)
+
+    return property(get, put)
+
+
+for _name in ("raw", "node", "extra", "grad"):
+    setattr(Dual, _name, _part_of_primal(_name))
+for _name in ("shape", "ndim", "dtype"):
+    setattr(Dual, _name, property(lambda self, name=_name: getattr(self.parts[0], name)))
+
+
+def _become_dual(tensor: Tensor, level: Level, like: Tensor) -> None:
+    """Give a tensor a tangent of zeros, with the examples that another one has; a view a view of its base's tangent."""
+    if tensor.__class__ is not Tensor:
+        raise fault(RuntimeError, f"a {type(tensor).__name__} cannot take a tangent in place", hint=".clone() first")
     primal = new(Tensor)
     primal.raw, primal.node, primal.extra, primal.grad = tensor.raw, tensor.node, tensor.extra, None
     if is_view(tensor):
         base: Tensor = tensor.extra.base  # type: ignore[assignment, union-attr]
         if not isinstance(base, Dual):
-            _become_dual(base)
-        from gradsh.backend import arrays
-
-        part = arrays.strided_view(base.tangent.raw, geometry(base.raw, tensor.raw))
-        primal.extra, tangent = Alias.view_of(base.primal), wrap(part)
-        tangent.extra = Alias.view_of(base.tangent)
+            _become_dual(base, level, like)
+        assert isinstance(base, Dual)
+        primal.extra = Alias.view_of(base.primal)
+        tangent = _same_part(base.tangent, geometry(base.raw, tensor.raw))
     else:
-        tangent = _zeros_like(tensor)
+        tangent = zeros_like(tensor, like)
     tensor.__class__ = Dual
-    tensor.primal, tensor.tangent = primal, tangent
+    tensor.parts = (primal, tangent, level)
 
 
-def dual(primal: Tensor, tangent: Tensor) -> Dual:
+def _same_part(base: Tensor, place: Any) -> Tensor:
+    """The view of a tensor that covers the same part as one of another tensor does."""
+    if isinstance(base, Batched):
+        whole, strides, shape, steps, offset = place
+        inner, count = base.inner, 1
+        for length in whole:
+            count *= length
+        wide = (
+            (inner.shape[0], *whole),
+            strides and (count, *strides),
+            (inner.shape[0], *shape),
+            (count, *steps),
+            offset,
+        )
+        return batched(_same_part(inner, wide), base.level)
+    from gradsh.backend import arrays
+
+    view = wrap(arrays.strided_view(base.raw, place))
+    view.extra = Alias.view_of(base)
+    return view
+
+
+def dual(primal: Tensor, tangent: Tensor, level: Level) -> Dual:
     """A tensor with a tangent of the same shape."""
     if primal.shape != tangent.shape:
-        raise fault(RuntimeError, f"Expected tangent of shape {list(primal.shape)}, but got {list(tangent.shape)}")
+        raise fault(
+            RuntimeError,
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}.",
+        )
     made = new(Dual)
-    made.raw, made.node, made.extra, made.grad = primal.raw, primal.node, primal.extra, None
-    made.primal, made.tangent = primal, tangent
+    made.parts = (primal, tangent, level)
     return made
+
+
+def split(value: Any, level: Level) -> tuple[Any, Tensor | None]:
+    """A value without its tangent of a level, and this tangent; None where it has none."""
+    if not isinstance(value, Wrapped) or value.level.number < level.number:
+        return value, None
+    if isinstance(value, Batched):
+        primal, tangent = split(value.inner, level)
+        if tangent is None:
+            return value, None
+        return batched(primal, value.level), batched(tangent, value.level)
+    assert isinstance(value, Dual)
+    if value.level is level:
+        return value.primal, value.tangent
+    primal, tangent = split(value.primal, level)
+    rest, more = split(value.tangent, level)
+    if tangent is None and more is None:
+        return value, None
+    parts = (zeros_like(one) if part is None else part for one, part in ((primal, tangent), (rest, more)))
+    return dual(primal, rest, value.level), dual(*parts, value.level)
 
 
 def push(
@@ -101,10 +179,10 @@ def push(
         return [None] * len(outs)
     if op.kind == LINEAR:
         moved = [
-            (tangents[k] if k in live else _zeros_like(value))
+            (tangents[k] if k in live else zeros_like(value))
             if name in op.rules and isinstance(value, Tensor)
             else value
-            for k, (name, value) in enumerate(zip(names, primals, strict=True))
+            for k, (name, value) in enumerate(zip(names, primals))
         ]
         found = op(*moved, **settings)
         return list(found) if op.many else [found]
@@ -139,7 +217,7 @@ def _bag(
     """What a rule asks for, by the names of its parameters."""
     bag: dict[str, Any] = {"g": g, "i": k - len(op.operands) + 1, **settings}
     bag["out"] = outs if op.outputs or op.many else outs[0]
-    bag |= dict(zip(op.outputs, outs, strict=False))
+    bag |= dict(zip(op.outputs, outs))
     for name in op.operands:
         values = primals[len(op.operands) - 1 :] if name == op.variadic else primals[op.operands.index(name)]
         bag[name] = values
@@ -163,46 +241,37 @@ def _transposed(
     tangent: Tensor,
 ) -> list[Tensor | None]:
     """The rule is linear in g: its transpose on the tangent is the derivative of <rule(g), tangent> by g."""
-    from gradsh.engine.backward import grad
+    from gradsh.engine.pulling import handle, pull
 
     several = op.outputs or op.many
     differentiable = op.differentiable if op.outputs else (True,) * len(outs)
     before = state.grad
     state.grad = True
     try:
-        seeds = [
-            _zeros_like(out).requires_grad_() if keep else None for out, keep in zip(outs, differentiable, strict=True)
-        ]
+        seeds = [handle(zeros_like(out)) if keep else None for out, keep in zip(outs, differentiable)]
         wanted = [seed for seed in seeds if seed is not None]
         g: Any = wanted[0] if len(wanted) == 1 and not op.many else dict(enumerate(seeds)) if op.many else tuple(wanted)
         pulled = op.rules[names[k]](**_bag(op, names, primals, settings, outs, k, g))
-        if pulled is None or pulled.node is None:
-            return [None if seed is None else _zeros_like(seed) for seed in seeds]
-        found = iter(grad([pulled], wanted, [tangent], create_graph=True, allow_unused=True, materialize_grads=True))
+        found = iter([None] * len(wanted) if pulled is None else pull([pulled], wanted, [tangent], before))
     finally:
         state.grad = before
-    result = [None if seed is None else next(found) for seed in seeds]
+    result: list[Tensor | None] = []
+    for seed, out in zip(seeds, outs):
+        value = None if seed is None else next(found)
+        result.append(zeros_like(out) if value is None and seed is not None else value)
     return result if several else result[:1]
-
-
-def _zeros_like(value: Tensor) -> Tensor:
-    from gradsh.backend import arrays
-
-    if value.raw.__class__ is float:
-        return wrap(0.0)
-    return wrap(arrays.zeros_like(value.raw) if value.ndim else arrays.canonical(arrays.zeros((), value.raw.dtype)[()]))
 
 
 def jvp(function: Callable[..., Any], primals: Sequence[Tensor], tangents: Sequence[Tensor]) -> tuple[Any, Any]:
     """The value of a function and the derivative along the tangents, in one forward run."""
-    found = function(*(dual(primal, tangent) for primal, tangent in zip(primals, tangents, strict=True)))
-    return _split(found)
+    with Level(JVP, function) as level:
+        found = function(*(dual(primal, tangent, level) for primal, tangent in zip(primals, tangents)))
+        return _parted(found, level)
 
 
-def _split(found: Any) -> tuple[Any, Any]:
+def _parted(found: Any, level: Level) -> tuple[Any, Any]:
     if isinstance(found, tuple | list):
-        pairs = [_split(item) for item in found]
+        pairs = [_parted(item, level) for item in found]
         return tuple(p for p, _ in pairs), tuple(t for _, t in pairs)
-    if isinstance(found, Dual):
-        return found.primal, found.tangent
-    return found, _zeros_like(found)
+    primal, tangent = split(found, level)
+    return primal, zeros_like(primal) if tangent is None else tangent

@@ -64,13 +64,20 @@ class Function:
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD.",
         )
 
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+        """The results for all examples of a vmap, and the dimensions they are along."""
+        raise fault(NotImplementedError, "autograd.Function.vmap is not implemented")
+
     @classmethod
     def apply(cls, *args: Any, **settings: Any) -> Any:
         """Run the operation on inputs, and record it where one of them requires a gradient."""
         if settings:
             args = _in_order(cls, args, settings)
-        if any(isinstance(value, Tensor) and hasattr(value, "tangent") for value in args):
-            return _on_duals(cls, args)
+        if state.levels:
+            from gradsh.engine.function_levels import applied
+
+            return applied(cls, args)
         return _run(cls, args)[0]
 
 
@@ -139,21 +146,6 @@ def _run(function: type[Function], args: tuple[Any, ...]) -> tuple[Any, Function
     return (made if isinstance(result, tuple) else made[0]), ctx
 
 
-def _on_duals(function: type[Function], args: tuple[Any, ...]) -> Any:
-    """The result for inputs with tangents: the tangents of the outputs are what `jvp` makes of them."""
-    from gradsh.engine.forward import Dual, dual
-
-    primals = tuple(value.primal if isinstance(value, Dual) else value for value in args)
-    result, ctx = _run(function, primals)
-    moved = function.jvp(ctx, *(value.tangent if isinstance(value, Dual) else None for value in args))
-    if not isinstance(result, tuple):
-        return result if moved is None else dual(result, moved)
-    tangents = moved if isinstance(moved, tuple) else (moved,)
-    return tuple(
-        value if tangent is None else dual(value, tangent) for value, tangent in zip(result, tangents, strict=True)
-    )
-
-
 def _attached(
     value: Tensor, index: int, node: FunctionNode | None, ctx: FunctionCtx, inputs: Sequence[Tensor], count: int
 ) -> Tensor:
@@ -161,7 +153,7 @@ def _attached(
     differentiable = value.dtype.category == FLOATING and all(value is not one for one in ctx._not_differentiable)
     maker = None if node is None or not differentiable else node if count == 1 else Output(tick(), node, index)
     if any(value is one for one in ctx._dirty):
-        if maker is not None and type(value.current_node()) is AccumulateGrad:
+        if maker is not None and isinstance(value.current_node(), AccumulateGrad):
             raise fault(RuntimeError, "a leaf Variable that requires grad has been used in an in-place operation.")
         record_change(value, type(ctx).__name__)
         if maker is not None:

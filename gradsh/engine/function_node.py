@@ -7,10 +7,11 @@ an abandoned graph is freed at once.
 from __future__ import annotations
 
 from gradsh.engine.arrival import as_tensor
+from gradsh.engine.create import zeros_of
 from gradsh.engine.node import PENDING, Node, Released
 from gradsh.engine.op import OPS
 from gradsh.engine.runtime import Meta, accumulate, accumulate_recorded
-from gradsh.engine.tensor import Tensor, wrap
+from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 
 TYPE_CHECKING = False
@@ -135,7 +136,7 @@ class FunctionNode(Node):
         grads = [as_tensor(g.get(k)) for k in range(len(self.outputs))] if g.__class__ is dict else [as_tensor(g)]
         if self.ctx._materialize:
             grads = [
-                _zeros(output) if grad is None and output is not None else grad
+                zeros_of(*output) if grad is None and output is not None else grad
                 for grad, output in zip(grads, self.outputs, strict=True)
             ]
         returned = self.backward(self.ctx, *grads)
@@ -179,10 +180,3 @@ class FunctionNode(Node):
                 )
             value = OPS["sum_to_size"](value, size=shape)
         return value if value.dtype is dtype else OPS["to_dtype"](value, dtype=dtype)
-
-
-def _zeros(output: Meta) -> Tensor:
-    from gradsh.backend import arrays
-
-    shape, dtype = output
-    return wrap(arrays.canonical(arrays.zeros(shape, dtype.code)[()]))

@@ -113,7 +113,7 @@ def writable(tensor: Tensor, operands: Iterable[Tensor] = ()) -> bool:
                 sites=sites,
                 hint="with torch.no_grad(): around the change, or change a copy: v = x[:1].clone()",
             )
-    if required and (tensor.node is None or type(tensor.node) is AccumulateGrad):
+    if required and (tensor.node is None or isinstance(tensor.node, AccumulateGrad)):
         raise fault(
             RuntimeError,
             "a leaf Variable that requires grad is being used in an in-place operation.",
@@ -224,7 +224,7 @@ def rebase(tensor: Tensor, out: Tensor, node: Node | None) -> None:
     """Give a tensor that was changed in place the history of its new value; a view's change becomes its base's."""
     base = None if tensor.extra is None else tensor.extra.base
     if base is None:
-        if node is not None or (tensor.node is not None and type(tensor.node) is not AccumulateGrad):
+        if node is not None or not (tensor.node is None or isinstance(tensor.node, AccumulateGrad)):
             move_retained(tensor, tensor.node, node)
             tensor.node = node
         return

@@ -65,6 +65,8 @@ class Op:
     numbers: a Python number may stand for an operand; where not, only the shell's defaults allow it.
     check: called with the operands before they are promoted, unless they are all of one floating or integer type;
         raises PyTorch's refusals.
+    batch: how it is applied to all examples of a vmap at once, where that does not follow from its kind and its
+        settings (`batching`).
     refuses: the name of PyTorch's kernel, and for which of "bool", "integer", "floating" it is not implemented.
     """
 
@@ -80,6 +82,7 @@ class Op:
         promote: bool | None = None,
         numbers: bool = True,
         check: Callable[..., None] | None = None,
+        batch: Any = None,
         refuses: tuple[str, str] | None = None,
         result: str = "same",
         view: bool = False,
@@ -101,7 +104,7 @@ class Op:
         self.doc = (kernel.__doc__ or "").strip()
         self.sample, self.floating, self.result, self.view = sample, floating, result, view
         self.promote = kind == ELEMENTWISE if promote is None else promote
-        self.numbers, self.check, self.refuses = numbers, check, refuses
+        self.numbers, self.check, self.refuses, self.batch = numbers, check, refuses, batch
         self.outputs, self.many = outputs, many
         self.differentiable = differentiable or (True,) * len(outputs)
         self.explain, self.at, self.example, self.returns = explain, at, example, returns or self.name

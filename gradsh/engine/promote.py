@@ -10,6 +10,7 @@ from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
 from gradsh.engine.site import getframe, user_frame
 from gradsh.engine.state import state, tick
 from gradsh.engine.tensor import Tensor, number_raw, scalar_dtype, wrap
+from gradsh.engine.wrapped import innermost
 from gradsh.fault import details_of, fault
 
 TYPE_CHECKING = False
@@ -37,6 +38,10 @@ def general_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) ->
         if caller.co_filename[0] != "<" and caller.co_name != "first":
             return raw_call(op, operands, settings)
         return _without_tensors(op, operands, settings, by_user=True)
+    if state.levels:
+        special = innermost(operands)
+        if special is not None:
+            return special.__apply__(op, operands, settings)
     _check_settings(op, settings)
     if not any(isinstance(operand, Tensor) for operand in operands):
         if any(isinstance(operand, list | tuple) for operand in operands) and not op.variadic and state.lists:
@@ -48,9 +53,6 @@ def general_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) ->
             caller = getframe(2).f_code
             by_user = caller.co_filename[0] == "<" or caller.co_name == "first"
             return _without_tensors(op, operands, settings, by_user)
-    special = [operand for operand in operands if isinstance(operand, Tensor) and hasattr(operand, "__apply__")]
-    if special:
-        return special[0].__apply__(op, operands, settings)
     if op.promote:
         return _promoted(op, operands, settings)
     values = tuple(

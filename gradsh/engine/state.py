@@ -23,6 +23,7 @@ class State:
     default: the element type of floats given as Python numbers.
     keep: called with each recorded node, its output and the calling frame, or None; insight uses it.
     ledger: called with each tensor whose gradient was added to, what that was before, and the amount, or None.
+    levels: the transforms in force (`level.Level`), outermost first.
     lists: Python lists are taken as tensors (the shell's defaults).
     cuda_as_cpu: a program that asks for cuda gets the processor.
     print_options: how tensors are written.
@@ -31,7 +32,7 @@ class State:
 
     __slots__ = (
         "anomaly", "backward_depth", "check_nan", "cuda_as_cpu", "default", "grad", "inference", "inference_seen", "keep",
-        "ledger", "lists", "print_options",
+        "ledger", "levels", "lists", "print_options",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -40,6 +41,7 @@ class State:
         self.default: DType = float64
         self.keep: Callable[[Any, Any, Any], None] | None = None
         self.ledger: Callable[[Any, Any, Any], None] | None = None
+        self.levels: list[Any] = []
         self.lists = True
         self.cuda_as_cpu = False
         self.print_options = PrintOptions()

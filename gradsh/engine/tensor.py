@@ -48,18 +48,17 @@ class Tensor:
     node: what made it if it requires a gradient: AccumulateGrad for a leaf, else the operation.
     grad: the accumulated gradient, a Tensor, or None.
     extra: how it shares memory with others, and marks (`alias.Alias`); None for most.
-    primal, tangent: only a `forward.Dual` has them; their places are here so that a tensor can become one.
+    parts: what a tensor of a transform is made of (`wrapped.Wrapped`), which any tensor can become; no other has it.
     """
 
-    __slots__ = ("__weakref__", "extra", "grad", "node", "primal", "raw", "tangent")
+    __slots__ = ("__weakref__", "extra", "grad", "node", "parts", "raw")
     __module__ = "torch"
 
     raw: Any
     node: Node | None
     grad: Tensor | None
     extra: Alias | None
-    primal: Tensor
-    tangent: Tensor
+    parts: tuple[Any, ...]
 
     __hash__ = object.__hash__
 
@@ -93,7 +92,7 @@ class Tensor:
     @property
     def is_leaf(self) -> bool:
         node = self.current_node()
-        return node is None or type(node) is AccumulateGrad
+        return node is None or isinstance(node, AccumulateGrad)
 
     @property
     def grad_fn(self) -> Node | None:
@@ -101,7 +100,7 @@ class Tensor:
         node = self.current_node()
         if type(node) is Output:
             return node.p
-        return None if type(node) is AccumulateGrad else node
+        return None if isinstance(node, AccumulateGrad) else node
 
     @property
     def output_nr(self) -> int:
@@ -117,10 +116,14 @@ class Tensor:
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Make this leaf record (or not record) what is computed from it."""
+        if state.levels:
+            from gradsh.engine.level import REQUIRE, refuse_inside
+
+            refuse_inside(REQUIRE)
         node = self.current_node()
         if bool(requires_grad) == (node is not None):
             return self
-        if node is not None and type(node) is not AccumulateGrad:
+        if node is not None and not isinstance(node, AccumulateGrad):
             raise fault(
                 RuntimeError,
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "

@@ -18,7 +18,7 @@ for _name, _value in (
     ("once_differentiable", once_differentiable),
 ):
     constant(_name, _value, at=("autograd", "autograd.function"))
-readable(Function, ("apply", "backward", "forward", "jvp", "setup_context", "vjp"))
+readable(Function, ("apply", "backward", "forward", "generate_vmap_rule", "jvp", "setup_context", "vjp", "vmap"))
 readable(FunctionCtx, None)
 for _mode in (saved_tensors_hooks, save_on_cpu):
     constant(_mode.__name__, _mode, at=("autograd.graph",))

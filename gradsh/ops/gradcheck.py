@@ -276,7 +276,8 @@ def _by_rows(out, targets):
 def _by_forward_mode(func, inputs, count):
     """The Jacobians by forward mode: for each checked input, and each output, one matrix."""
     from gradsh.backend import arrays
-    from gradsh.engine.forward import Dual, dual
+    from gradsh.engine.forward import dual, split
+    from gradsh.engine.level import JVP, Level
 
     places = _checked(inputs)
     plain = [value.detach() if index in places else value for index, value in enumerate(inputs)]
@@ -286,11 +287,11 @@ def _by_forward_mode(func, inputs, count):
         for place in range(inputs[index].numel()):
             tangent = zeros_like(plain[index]).contiguous()
             tangent.view(-1)[place] = 1.0
-            moved = _tuple(func(*plain[:index], dual(plain[index], tangent), *plain[index + 1 :]))
-            for column, out in zip(columns, moved):
-                column.append(
-                    arrays.array(out.tangent.raw if isinstance(out, Dual) else zeros_like(out).raw).reshape(-1)
-                )
+            with Level(JVP, func) as level:
+                outs = _tuple(func(*plain[:index], dual(plain[index], tangent, level), *plain[index + 1 :]))
+                for column, out in zip(columns, outs):
+                    moved = split(out, level)[1]
+                    column.append(arrays.array((zeros_like(out) if moved is None else moved).raw).reshape(-1))
         found.append([leaf(arrays.array(column)) for column in columns])
     return found
 

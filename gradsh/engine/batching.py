@@ -1,0 +1,216 @@
+"""How an op is applied to all examples of a `vmap` at once: by its kind, by what it is told to go over, or as declared.
+
+elementwise   the op, the operands brought to equal ranks behind the examples' dimension
+shifted       the op along dimensions one further on: settings named `dim`, `axes` and the like say which, `size` a shape
+declared      the op's own `batch=`: "elementwise" (whatever its kind), or a function that gives the result for
+              operands with the examples in front, or a function for each choice of operands that have them:
+              {"x": …, "x y": …}
+loop          the op on each example, and the results stacked
+
+The declared functions are in this package's own op vocabulary, as derivative rules are: they are given the op's
+operands in order and its settings by name.
+"""
+
+from __future__ import annotations
+
+from gradsh.engine.batched import batched, lowered, spread
+from gradsh.engine.create import zeros_of
+from gradsh.engine.op import ELEMENTWISE, OPS
+from gradsh.engine.promote import common_dtype
+from gradsh.engine.state import state
+from gradsh.engine.tensor import Tensor
+from gradsh.engine.wrapped import Wrapped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gradsh.engine.level import Level
+    from gradsh.engine.op import Op
+
+    Operands = tuple[Any, ...]
+    Settings = dict[str, Any]
+    Way = Callable[[Op, int, Operands, Operands, Settings], Any]
+
+DIMENSIONS = frozenset(("dim", "axis", "axes", "dims", "dim0", "dim1", "dim2"))
+looped: dict[str, int] = {}  # of the ops that had to go from example to example, how often each did
+
+
+def way_of(op: Op) -> str:
+    """How an op goes about the examples: "elementwise", "shifted", "declared" or "loop"."""
+    if op.batch is not None:
+        return "declared" if op.batch != "elementwise" else "elementwise"
+    if op.kind == ELEMENTWISE:
+        return "elementwise"
+    return "shifted" if DIMENSIONS & op.settings.keys() else "loop"
+
+
+def batched_call(op: Op, level: Level, operands: Operands, settings: Settings) -> Any:
+    """An op on operands of which some have examples of this level."""
+    if state.lists and any(isinstance(operand, list | tuple) for operand in operands):
+        from gradsh.engine.create import tensor
+
+        operands = tuple(tensor(one) if isinstance(one, list | tuple) else one for one in operands)
+    wide = tuple(
+        [
+            (operand.parts[0] if operand.parts[1] is level else lowered(operand, level))
+            if isinstance(operand, Wrapped)
+            else None
+            for operand in operands
+        ]
+    )
+    way = WAYS[way_of(op)] if op.kind != ELEMENTWISE or op.batch is not None else elementwise
+    found = way(op, level.size, operands, wide, settings)
+    if op.outputs:
+        return type(found)(*(batched(one, level) for one in found))
+    if op.many:
+        return [batched(one, level) for one in found]
+    return batched(found, level)
+
+
+# ---- elementwise
+
+
+def elementwise(op: Op, size: int, operands: Operands, wide: Operands, settings: Settings) -> Any:
+    """The op on operands whose dimensions are brought to equal ranks behind that of the examples."""
+    rank = -1
+    dtypes = []
+    for operand in operands:
+        if isinstance(operand, Tensor):
+            rank = max(rank, operand.ndim)
+            dtypes.append(operand.dtype)
+        elif getattr(operand, "ndim", 0):
+            rank = max(rank, operand.ndim)
+    values = [
+        operand if one is None else one if one.ndim > rank else aligned(one, rank)
+        for operand, one in zip(operands, wide)
+    ]
+    if dtypes.count(dtypes[0]) != len(dtypes) and op.promote:
+        values = _of_one_type(op, operands, values)
+    if op.kind != ELEMENTWISE and wide[0] is None:  # the first operand gives the shape
+        values[0] = spread(values[0], size)
+    return op(*values, **settings)
+
+
+def aligned(tensor: Tensor, rank: int) -> Tensor:
+    """All examples, with dimensions of length 1 behind theirs, so that each has at least this rank."""
+    missing = rank + 1 - tensor.ndim
+    if missing <= 0:
+        return tensor
+    size, *rest = tensor.shape
+    return OPS["unsafe_view"](tensor, size=(size, *(1,) * missing, *rest))  # type: ignore[no-any-return]
+
+
+def _of_one_type(op: Op, operands: Operands, values: list[Any]) -> list[Any]:
+    """Promotion goes by the examples' ranks: a 0-d example has no say over one with dimensions."""
+    fixed = [k for k, name in enumerate(op.operands) if name in ("condition", "mask")]
+    dtype = common_dtype(tuple(one for k, one in enumerate(operands) if k not in fixed), op.floating)
+    return [
+        OPS["to_dtype"](value, dtype=dtype)
+        if k not in fixed and isinstance(value, Tensor) and value.dtype is not dtype
+        else value
+        for k, value in enumerate(values)
+    ]
+
+
+# ---- along dimensions
+
+
+def shifted(op: Op, size: int, operands: Operands, wide: Operands, settings: Settings) -> Any:
+    """The op along dimensions one further on. A 0-d example counts as a vector of one number, as in the kernels."""
+    shape = settings.get("size")
+    if not isinstance(shape, tuple):
+        shape = None
+    values = list(filled(operands, wide, size))
+    lifted = not (next(one.ndim for one in operands if isinstance(one, Tensor)) if shape is None else len(shape))
+    if lifted:
+        values = [aligned(value, 1) if isinstance(value, Tensor) and value.ndim == 1 else value for value in values]
+    moved = {name: _moved(value) if name in DIMENSIONS else value for name, value in settings.items()}
+    if shape is not None:
+        moved["size"] = (size, *(shape or (1,)))
+    found = op(*values, **moved)
+    if not lifted:
+        return found
+    if op.outputs:
+        return type(found)(*map(_without_second, found))
+    return [_without_second(one) for one in found] if op.many else _without_second(found)
+
+
+def _moved(dims: Any) -> Any:
+    """Dimensions behind a new first one; those counted from the end stay."""
+    if isinstance(dims, tuple):
+        return tuple([dim + 1 if dim >= 0 else dim for dim in dims])
+    return dims + 1 if isinstance(dims, int) and dims >= 0 else dims
+
+
+def _without_second(tensor: Tensor) -> Tensor:
+    size, _, *rest = tensor.shape
+    return OPS["unsafe_view"](tensor, size=(size, *rest))  # type: ignore[no-any-return]
+
+
+def filled(operands: Operands, wide: Operands, size: int) -> Operands:
+    """The operands with the examples in front; tensors without any are repeated, numbers are left."""
+    return tuple(
+        [
+            one if one is not None else spread(operand, size) if isinstance(operand, Tensor) else operand
+            for operand, one in zip(operands, wide)
+        ]
+    )
+
+
+# ---- as declared
+
+
+def declared(op: Op, size: int, operands: Operands, wide: Operands, settings: Settings) -> Any:
+    """The op's own rule for the operands that have examples, or for all of them."""
+    rule = op.batch
+    if isinstance(rule, dict):
+        fixed = len(op.operands) - bool(op.variadic)
+        having = {op.operands[min(k, fixed)] for k, one in enumerate(wide) if one is not None}
+        found = rule.get(" ".join([name for name in op.operands if name in having]))
+        if found is not None:
+            values = [operand if one is None else one for operand, one in zip(operands, wide)]
+            if op.variadic in having:
+                values[fixed:] = filled(operands[fixed:], wide[fixed:], size)
+            return found(*values, **settings)
+        rule = rule.get(" ".join(op.operands[: len(operands)]))
+        if rule is None:
+            return in_turn(op, size, operands, wide, settings)
+    return rule(*filled(operands, wide, size), **settings)
+
+
+# ---- one by one
+
+
+def in_turn(op: Op, size: int, operands: Operands, wide: Operands, settings: Settings) -> Any:
+    """The op on each example, the results stacked."""
+    looped[op.name] = looped.get(op.name, 0) + 1
+    found = [
+        op(
+            *(operand if one is None else OPS["select"](one, dim=0, index=k) for operand, one in zip(operands, wide)),
+            **settings,
+        )
+        for k in range(size)
+    ]
+    if not found:  # what one example would give, for no examples
+        one = op(
+            *(
+                operand if one is None else zeros_of(tuple(one.shape[1:]), one.dtype)
+                for operand, one in zip(operands, wide)
+            ),
+            **settings,
+        )
+        return _each(op, lambda value: zeros_of((0, *value.shape), value.dtype), [one])
+    return _each(op, lambda *values: OPS["stack"](*values, dim=0), found)
+
+
+def _each(op: Op, make: Callable[..., Any], found: list[Any]) -> Any:
+    if op.outputs:
+        return type(found[0])(*(make(*column) for column in zip(*found)))
+    if op.many:
+        return [make(*column) for column in zip(*found)]
+    return make(*found)
+
+
+WAYS: dict[str, Way] = {"elementwise": elementwise, "shifted": shifted, "declared": declared, "loop": in_turn}
