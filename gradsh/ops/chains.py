@@ -1,4 +1,4 @@
-"""Kronecker and cross products, and chains of matrix products in their cheapest order."""
+"""Cross products, and chains of matrix products in their cheapest order."""
 
 from __future__ import annotations
 
@@ -14,21 +14,8 @@ from gradsh.ops.products import matmul, matrix_product
 from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
-from gradsh.ops.shape import reshape, reshaped
+from gradsh.ops.shape import reshape
 from gradsh.ops.structure import sum_to_size
-
-
-@function(example="kron(tensor([1.0, 2.0]), tensor([1.0, 10.0]))")
-def kron(input, other):
-    """Kronecker product: every number of input times the whole of other."""
-    input, other = operand(input), operand(other, "other")
-    rank = max(input.ndim, other.ndim)
-    left = (1,) * (rank - input.ndim) + tuple(input.shape)
-    right = (1,) * (rank - other.ndim) + tuple(other.shape)
-    apart = reshape(input, tuple([one for length in left for one in (length, 1)]))
-    between = reshape(other, tuple([one for length in right for one in (1, length)]))
-    return reshaped(OPS["mul"](apart, between), size=tuple([a * b for a, b in zip(left, right)]))
-
 
 # ---- vectors in space
 
