@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PLACES = (
     "torch", "Tensor", "F", "linalg", "special", "autograd", "autograd.functional", "autograd.function", "autograd.graph",
-    "autograd.grad_mode", "autograd.gradcheck", "cuda", "backends", "random", "testing", "utils.hooks", "version",
+    "autograd.grad_mode", "autograd.gradcheck", "autograd.forward_ad", "func", "cuda", "backends", "random", "testing", "utils.hooks", "version",
 )  # fmt: skip
 NAMESPACES = {place: Lazy(place) for place in PLACES}
 
