@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from gradsh.backend.windows import padded, window_counts, window_sums, windows
+from gradsh.backend.windows import padded, taps, window_counts, windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,13 +30,10 @@ class Geometry:
     def __init__(self, kernel: Lengths, stride: Lengths, padding: Lengths, dilation: Lengths, groups: int) -> None:
         self.kernel, self.stride, self.padding, self.dilation, self.groups = kernel, stride, padding, dilation, groups
 
-    def whole(self, size: Lengths) -> Lengths:
-        """A size with its padding."""
-        return tuple([n + 2 * p for n, p in zip(size, self.padding, strict=True)])
-
     def places(self, size: Lengths) -> Lengths:
         """How many windows fit along each dimension."""
-        return window_counts(self.whole(size), self.kernel, self.stride, self.dilation)
+        whole = tuple([n + 2 * p for n, p in zip(size, self.padding, strict=True)])
+        return window_counts(whole, self.kernel, self.stride, self.dilation)
 
     def blocks(self, batch: int, channels: int, places: Lengths, itemsize: int) -> Iterator[slice]:
         """Parts of a batch whose columns are to be in memory together."""
@@ -92,24 +89,20 @@ def convolve_back(g: Any, kernels: Any, bias: Any, size: Lengths, geometry: Geom
     batch, _, *places = g.shape
     channels = kernels.shape[1] * geometry.groups
     weights = geometry.matrices(kernels).swapaxes(1, 2)
-    inner = (slice(None), slice(None), *[slice(p, p + n) for p, n in zip(geometry.padding, size, strict=True)])
     out = np.empty((batch, channels, *size), g.dtype)
     if bias is not None:
         bias = bias.reshape(channels, *(1,) * len(size))
+    around = (size, geometry.kernel, geometry.stride, geometry.padding, geometry.dilation, tuple(places))
     for part in geometry.blocks(batch, channels, tuple(places), g.itemsize):
         columns = np.matmul(weights, geometry.rows(g[part]))
         columns = columns.reshape(channels, *geometry.kernel, part.stop - part.start, *places)
-        found = window_sums(
-            np.moveaxis(columns, 1 + len(size), 1),
-            geometry.whole(size),
-            geometry.kernel,
-            geometry.stride,
-            geometry.dilation,
-        )[inner].swapaxes(0, 1)
+        found = np.zeros((channels, part.stop - part.start, *size), g.dtype)
+        for offsets, chosen, elements in taps(*around):
+            found[elements] += columns[(slice(None), *offsets)][chosen]
         if bias is None:
-            out[part] = found
+            out[part] = found.swapaxes(0, 1)
         else:
-            np.add(found, bias, out=out[part])
+            np.add(found.swapaxes(0, 1), bias, out=out[part])
     return out
 
 

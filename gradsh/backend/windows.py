@@ -1,4 +1,4 @@
-"""Windows that slide over the last dimensions of an array: seen by strides, filled around, added back together.
+"""Windows that slide over the last dimensions of an array: seen by strides, or one of their elements at a time.
 
 A window has `kernel` elements along each dimension, `dilation` apart; windows begin `stride` apart. What is seen has the
 dimensions (*lead, *kernel, *places): the elements of a window first, then the windows.
@@ -6,11 +6,14 @@ dimensions (*lead, *kernel, *places): the elements of a window first, then the w
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy import ndarray
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     Lengths = tuple[int, ...]
@@ -51,20 +54,23 @@ def windows(x: Any, kernel: Lengths, stride: Lengths, dilation: Lengths, places:
     )
 
 
-def window_sums(parts: Any, size: Lengths, kernel: Lengths, stride: Lengths, dilation: Lengths) -> Any:
-    """The transpose of `windows`: zeros of a size to which the elements of all windows are added at their places."""
-    count = len(kernel)
-    lead = parts.ndim - 2 * count
-    out = np.zeros((*parts.shape[:lead], *size), parts.dtype)
-    places = parts.shape[lead + count :]
-    whole = (slice(None),) * lead
-    for offset in np.ndindex(*kernel):
-        key = [
-            slice(o * d, o * d + s * (n - 1) + 1, s)
-            for o, d, s, n in zip(offset, dilation, stride, places, strict=True)
-        ]
-        out[(*whole, *key)] += parts[(*whole, *offset)]
-    return out
+def taps(
+    size: Lengths, kernel: Lengths, stride: Lengths, padding: Lengths, dilation: Lengths, places: Lengths
+) -> Iterator[tuple[Lengths, tuple[Any, ...], tuple[Any, ...]]]:
+    """For each element of a window its offsets, a key for the windows where it lies within the array, and one for where."""
+    sides = []
+    for n, k, s, p, d, count in zip(size, kernel, stride, padding, dilation, places, strict=True):
+        side = []
+        for offset in range(k):
+            shift = offset * d - p
+            first, last = max(0, -(shift // s)), min(count, (n - 1 - shift) // s + 1)
+            if first < last:
+                elements = slice(first * s + shift, (last - 1) * s + shift + 1, s)
+                side.append((offset, slice(first, last), elements))
+        sides.append(side)
+    for found in product(*sides):
+        offsets, chosen, elements = zip(*found, strict=True)
+        yield offsets, (..., *chosen), (..., *elements)
 
 
 def picked(x: Any, places: tuple[Any, ...]) -> Any:
