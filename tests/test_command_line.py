@@ -77,6 +77,12 @@ def test_a_byte_order_mark_and_carriage_returns_in_a_script(tmp_path: Path) -> N
     assert run_inside("dos.grad", folder=tmp_path) == Completed(0, "2.0\n", "")
 
 
+def test_the_library_is_listed_by_a_process_that_has_used_none_of_it() -> None:
+    done = run_command("-e", ":ops softmax")
+    assert done.status == 0, done.err
+    assert {"softmax", "log_softmax"} <= set(re.findall(r"^\w+", done.out, re.MULTILINE))
+
+
 # ---- what fails
 
 

@@ -156,8 +156,10 @@ class OpsRecord(Record):
         """Those whose name a pattern matches (`soft*`), or that have it in their name or help."""
         import fnmatch
 
+        from gradsh.ops.index import load_all
         from gradsh.ops.registry import ENTRIES
 
+        load_all()
         rows = [
             (entry.name, ", ".join(_place(place) for place in entry.at), entry.doc.partition("\n")[0])
             for entry in ENTRIES.values()
