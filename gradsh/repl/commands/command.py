@@ -188,6 +188,8 @@ class Command:
             return bool(value)
         if kind == "Text":
             return value
+        if kind == "Pattern":
+            return argument.text.strip("\"'")  # a pattern with * is no expression, and so stands in quotes
         return argument.text
 
 
