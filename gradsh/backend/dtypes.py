@@ -42,6 +42,7 @@ class DType:
         return np.dtype(self.code)
 
 
+DType.__name__ = "dtype"
 float64 = DType("float64", FLOATING, 8, "f8")
 float32 = DType("float32", FLOATING, 4, "f4")
 float16 = DType("float16", FLOATING, 2, "f2")

@@ -6,6 +6,7 @@ from itertools import chain
 
 from gradsh.backend.dtypes import BY_CHAR, FLOATING, INTEGER, DType, boolean, int64, promote
 from gradsh.engine.device import check_device
+from gradsh.engine.promote import numpy_numbers
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw, scalar_dtype, wrap
 from gradsh.fault import fault
@@ -134,7 +135,7 @@ def raw_of(data: Any, dtype: DType | None = None) -> Any:
     """The canonical raw value of numbers in any of the forms that `tensor` takes."""
     if data.__class__ is float and dtype is None:
         return number_raw(data)
-    if isinstance(data, NUMBERS):
+    if isinstance(data, NUMBERS) and data.__class__ not in numpy_numbers:
         wanted = dtype or scalar_dtype(data)
         return number_raw(held(data, wanted), wanted)
     if isinstance(data, list | tuple | range):
@@ -228,7 +229,7 @@ def _common_type(items: Iterable[Any]) -> DType:
     """The element type of numbers that are not all Python's own: 0-d tensors and numpy's scalars keep theirs."""
     found: DType | None = None
     for item in items:
-        if isinstance(item, NUMBERS):
+        if isinstance(item, NUMBERS) and item.__class__ not in numpy_numbers:
             kind = scalar_dtype(item)
         elif isinstance(item, Tensor):
             kind = item.dtype

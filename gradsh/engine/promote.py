@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NUMBERS = (float, int, bool)
 CATEGORIES = ("bool", "integer", "floating")
 raw_classes: set[type] = {float, int, bool}  # and numpy's, once it is loaded
+numpy_numbers: set[type] = set()
 
 
 def general_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
@@ -73,15 +74,29 @@ def _check_settings(op: Op, settings: dict[str, Any]) -> None:
 
 
 def operator_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-    """As `general_call`, for Python's operators: an operand that is nothing like a tensor is left to its own class."""
+    """As `general_call`, for Python's operators: an operand that is nothing like a tensor is left to its own class.
+
+    With PyTorch's defaults so is a numpy array: its own operator takes the tensor's numbers, and makes a tensor of its
+    result (`__array_wrap__`).
+    """
     from gradsh.backend import arrays
 
     for operand in operands:
-        if not isinstance(operand, Tensor | float | int | arrays.ndarray | arrays.generic) and not (
-            state.lists and isinstance(operand, list | tuple)
-        ):
+        if isinstance(operand, Tensor | float | int | arrays.generic):
+            continue
+        if isinstance(operand, arrays.ndarray):
+            if op.result == "same" and not state.lists:
+                return 1 / operands[0] * operand if op.name == "rdiv" else NotImplemented
+        elif not (state.lists and isinstance(operand, list | tuple)):
             return NotImplemented
-    return general_call(op, operands, settings)
+    return general_call(op, tuple([plain_number(operand) for operand in operands]), settings)
+
+
+def plain_number(value: Any) -> Any:
+    """One of numpy's scalars as the Python number that PyTorch takes it for; anything else as it is."""
+    if value.__class__ not in numpy_numbers:
+        return value
+    return float(value) if value.dtype.kind == "b" else value.item()
 
 
 def _tensor(op: Op, position: int, value: Any) -> Tensor:
@@ -95,11 +110,17 @@ def _tensor(op: Op, position: int, value: Any) -> Tensor:
     raise not_a_tensor(op, position, value)
 
 
+def kind_name(value: Any) -> str:
+    """The name of a value's type in PyTorch's messages: numpy's come with their module."""
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
 def not_a_tensor(op: Op, position: int, value: Any) -> BaseException:
     operand = op.operands[min(position, len(op.operands) - 1)]
     return fault(
         TypeError,
-        f"{op.name}(): argument '{op.public[operand]}' (position {position + 1}) must be Tensor, not {type(value).__name__}",
+        f"{op.name}(): argument '{op.public[operand]}' (position {position + 1}) must be Tensor, not {kind_name(value)}",
         hint="torch.tensor(…) makes one" if isinstance(value, (list, tuple, *NUMBERS)) else None,
     )
 
@@ -130,6 +151,7 @@ def _bind() -> None:
 
     _arrays = arrays
     raw_classes.update((arrays.ndarray, arrays.float32, arrays.float64, arrays.bool_))
+    numpy_numbers.update(arrays.dtype(char).type for char in "?bBhHiIlLqQefd")
 
 
 loading.when_loaded(_bind)
@@ -394,7 +416,7 @@ def explained(op: Op, error: Exception, operands: tuple[Any, ...], settings: dic
     if isinstance(error, TypeError):
         for place, (name, value) in enumerate(settings.items(), len(operands) + 1):
             if isinstance(value, str | list | dict | Tensor):
-                kind = type(value).__name__
+                kind = kind_name(value)
                 return fault(TypeError, f"{op.name}(): argument '{name}' (position {place}) must be Number, not {kind}")
     if op.refuses is not None and isinstance(error, TypeError):
         values = tuple(operand if isinstance(operand, (Tensor, *NUMBERS)) else wrap(operand) for operand in operands)

@@ -61,6 +61,7 @@ class Tensor:
     parts: tuple[Any, ...]
 
     __hash__ = object.__hash__
+    __array_priority__ = 1000  # numpy's operators leave a tensor on their right to ours
 
     # ---- what it is
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsh.backend import loading
 from gradsh.backend.dtypes import DType
 from gradsh.engine.arrival import assign_grad
 from gradsh.engine.function_node import FunctionNode
@@ -25,6 +26,7 @@ def register() -> None:
     """Tell the language of the engine's and the library's types."""
     from gradsh.ops.registry import NAMESPACES, when_readable
 
+    loading.when_loaded(_admit_numpy)
     names = {name for name in (*NAMESPACES["Tensor"].known(), *members.public(Tensor)) if name not in INTERNAL}
     members.allow(Tensor, names, settable=("data", "requires_grad"))
     members.WRITERS[Tensor] = members.WRITERS[Parameter] = _set_grad
@@ -102,3 +104,10 @@ def _set_open_attribute(value: Any, name: str, new: Any) -> None:
         delattr(value, name)
     else:
         setattr(value, name, new)
+
+
+def _admit_numpy() -> None:
+    from gradsh.library.outside import numpy_random, numpy_types
+
+    numpy_types.register()
+    numpy_random.register()

@@ -20,12 +20,17 @@ MISSING: Any = object()
 class Namespace:
     """A module of the library: its names are read through `get`, and cannot be assigned to."""
 
-    __slots__ = ("label", "lazy", "more", "ready", "values")
+    __slots__ = ("hints", "label", "lazy", "more", "ready", "values")
 
     def __init__(
-        self, label: str, values: dict[str, Any], lazy: Callable[[str], Any] | None = None, more: tuple[str, ...] = ()
+        self,
+        label: str,
+        values: dict[str, Any],
+        lazy: Callable[[str], Any] | None = None,
+        more: tuple[str, ...] = (),
+        hints: dict[str, str] | None = None,
     ) -> None:
-        self.label, self.values, self.lazy, self.more = label, values, lazy, more
+        self.label, self.values, self.lazy, self.more, self.hints = label, values, lazy, more, hints or {}
         self.ready: dict[str, Any] = {}  # what was asked for before
 
     def get(self, name: str) -> Any:
@@ -57,6 +62,8 @@ class Namespace:
         return found
 
     def _nearest(self, name: str) -> str | None:
+        if name in self.hints:
+            return self.hints[name]
         import difflib
 
         near = difflib.get_close_matches(name, list(self.names()), 1)
@@ -91,6 +98,12 @@ REGISTERED = {
     "torch.autograd.grad_mode": "autograd.grad_mode", "torch.autograd.forward_ad": "autograd.forward_ad", "torch.testing": "testing",
 }  # fmt: skip
 
+# Other people's modules: where their names come from.
+OUTSIDE = {
+    "numpy": ("numpy_names", "names"), "numpy.linalg": ("numpy_names", "linalg_names"),
+    "numpy.testing": ("numpy_names", "testing_names"), "numpy.random": ("numpy_random", "names"),
+}  # fmt: skip
+
 # Other names of the same module.
 ALIASES = {
     "functorch": "torch.func",
@@ -103,7 +116,7 @@ ALIASES = {
 
 def paths() -> list[str]:
     """Every module there is."""
-    return [*REGISTERED, "torch.nn", "torch.optim", "math", *sources.modules()]
+    return [*REGISTERED, "torch.nn", "torch.optim", "math", *OUTSIDE, *sources.modules()]
 
 
 def module(path: str) -> Namespace | None:
@@ -127,6 +140,9 @@ def _make(path: str) -> Namespace | None:
         return Namespace(path, values, lambda name: sources.load(path, name))
     if path in sources.modules() or sources.is_package(path):
         return Namespace(path, {}, lambda name: sources.load(path, name))
+    if path in OUTSIDE:
+        outside = import_module(f"gradsh.library.outside.{OUTSIDE[path][0]}")
+        return Namespace(path, getattr(outside, OUTSIDE[path][1])(), hints=getattr(outside, "HINTS", None))
     if "." in path:
         return None
     from gradsh.library import python_modules
@@ -159,6 +175,7 @@ SHORT = {
     "optim": "torch.optim",
     "math": "math",
     "init": "torch.nn.init",
+    "np": "numpy",
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.op import OPS
+from gradsh.engine.promote import kind_name, numpy_numbers, plain_number
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
@@ -24,7 +25,7 @@ class Unfit(TypeError):
     """Raised inside a function for an argument of a wrong type; `checked` makes PyTorch's error of it."""
 
     def __init__(self, argument: str, wanted: str, value: Any) -> None:
-        super().__init__(f"argument '{argument}' must be {wanted}, not {type(value).__name__}")
+        super().__init__(f"argument '{argument}' must be {wanted}, not {kind_name(value)}")
         self.argument, self.wanted, self.value = argument, wanted, value
 
 
@@ -118,6 +119,10 @@ def _again(
     settings: dict[str, Any],
     error: TypeError,
 ) -> Any:
+    if any(value.__class__ in numpy_numbers for value in (*args, *settings.values())):
+        plain = {key: plain_number(value) for key, value in settings.items()}
+        again = checked(target, name, method=method, overloads=overloads)
+        return again(*(plain_number(value) for value in args), **plain)
     code = target.__code__
     positional = code.co_varnames[: code.co_argcount]
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -134,7 +139,7 @@ def _again(
         place = ""
         if error.argument not in settings and error.argument in positional:
             place = f" (position {positional.index(error.argument) + (0 if method else 1)})"
-        stray = type(error.value).__name__
+        stray = kind_name(error.value)
         raise fault(
             TypeError,
             f"{name}(): argument '{error.argument}'{place} must be {error.wanted}, not {stray}",
@@ -179,8 +184,8 @@ def invalid_combination(
     name: str, args: tuple[Any, ...], settings: dict[str, Any], overloads: tuple[str, ...], method: bool
 ) -> BaseException:
     """PyTorch's error for a call that fits none of several signatures."""
-    kinds = [type(value).__name__ for value in args]
-    keys = [f"{key}={type(value).__name__}" for key, value in settings.items()]
+    kinds = [kind_name(value) for value in args]
+    keys = [f"{key}={kind_name(value)}" for key, value in settings.items()]
     got = ", ".join(kinds + keys) + (", " if keys and not kinds else "")
     listed = "".join(f" * {_as_method(text) if method else text}\n" for text in overloads)
     message = f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n{listed}"

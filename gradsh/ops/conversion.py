@@ -136,4 +136,13 @@ def _as_array(self, dtype=None, copy=None):
     return array if dtype is None else array.astype(dtype, copy=False)
 
 
+def _from_result(self, array, context=None, return_scalar=False):
+    """What numpy's functions of a tensor give: a tensor again."""
+    from gradsh.backend import arrays
+
+    array = arrays.shared(array)
+    return leaf(array.astype("u1") if array.dtype.char == "?" else array)
+
+
 bind_operator("__array__", _as_array)
+bind_operator("__array_wrap__", _from_result)

@@ -28,7 +28,7 @@ def axes_of(dim: Any, ndim: int, argument: str = "dim") -> tuple[int, ...]:
     if dim.__class__ is int:
         axis = axis_of(dim, ndim)
         return (axis,) if ndim else ()
-    if dim is None or dim == ():
+    if dim is None or (dim.__class__ is tuple and not dim):
         return tuple(range(ndim))
     if not isinstance(dim, list | tuple):
         return axes_of(_index(dim, argument, "tuple of ints"), ndim)

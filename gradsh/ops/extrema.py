@@ -205,7 +205,7 @@ def min(input, dim=..., keepdim=False, *, other=None):
 def _over(input, dim, keepdim, name, op):
     input = operand(input)
     axes = axes_of(dim, input.ndim)
-    if dim is None or dim == ():
+    if dim is None or (dim.__class__ is tuple and not dim):
         check_not_empty(input, name)
     else:
         for one in dim if isinstance(dim, list | tuple) else (dim,):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.backend.dtypes import BOOL, INTEGER, float64 as double, int64
 from gradsh.engine.inplace import inplace
 from gradsh.engine.op import OPS, elementwise
-from gradsh.engine.promote import NUMBERS, common_dtype
+from gradsh.engine.promote import NUMBERS, common_dtype, numpy_numbers, plain_number
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
@@ -148,10 +148,13 @@ def _raised(self, exponent):
     kind = exponent.__class__
     if kind is int or kind is float or kind is bool:
         return _to_number(self, exponent)
-    return tensor_power(self, exponent) if isinstance(exponent, Tensor) else NotImplemented
+    if isinstance(exponent, Tensor):
+        return tensor_power(self, exponent)
+    return _to_number(self, plain_number(exponent)) if kind in numpy_numbers else NotImplemented
 
 
 def _raising(self, base):
+    base = plain_number(base)
     return number_power(base, self) if isinstance(base, NUMBERS) else NotImplemented
 
 

@@ -265,7 +265,7 @@ TRUTH_OVERLOADS = (
 def all(input, dim=None, keepdim=False):
     """Whether every number (over dim) is nonzero."""
     input = operand(input)
-    axes = () if dim == () else axes_of(dim, input.ndim)
+    axes = () if dim.__class__ is tuple and not dim else axes_of(dim, input.ndim)
     return all_over(input, axes=axes, keepdim=keepdim)
 
 
@@ -273,7 +273,7 @@ def all(input, dim=None, keepdim=False):
 def any(input, dim=None, keepdim=False):
     """Whether any number (over dim) is nonzero."""
     input = operand(input)
-    axes = () if dim == () else axes_of(dim, input.ndim)
+    axes = () if dim.__class__ is tuple and not dim else axes_of(dim, input.ndim)
     return any_over(input, axes=axes, keepdim=keepdim)
 
 

@@ -11,6 +11,7 @@ Ops enter by their declaration; a function composed of ops enters with `@functio
 from __future__ import annotations
 
 from gradsh.engine.op import OPS, Op
+from gradsh.engine.promote import numpy_numbers, plain_number
 from gradsh.engine.tensor import Tensor
 from gradsh.ops.calls import checked
 from gradsh.ops.index import Lazy, caller, file_of
@@ -222,7 +223,9 @@ def add_operator(
 def _by_number(tensors: Callable[..., Any], number: Callable[..., Any]) -> Callable[..., Any]:
     def call(input: Any, other: Any) -> Any:
         kind = other.__class__
-        return (number if kind is float or kind is int or kind is bool else tensors)(input, other)
+        if kind is float or kind is int or kind is bool:
+            return number(input, other)
+        return number(input, plain_number(other)) if kind in numpy_numbers else tensors(input, other)
 
     return call
 
