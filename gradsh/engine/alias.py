@@ -183,7 +183,7 @@ def check_saved_out(node: Node) -> None:
 def refuse_inference(node: Node) -> None:
     """Refuse to record an operation that saves a tensor made in inference mode."""
     for field in node.saves:
-        value = getattr(node, field)
+        value = node.saved(field)
         for saved in value if isinstance(value, tuple) else (value,):
             if getattr(getattr(saved, "extra", None), "inference", False):
                 raise fault(

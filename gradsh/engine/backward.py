@@ -14,7 +14,7 @@ from gradsh.engine import runtime
 from gradsh.engine.arrival import add_grad, arrive, call_node_hooks, prepare, retain_grad, run_observed
 from gradsh.engine.create import ones_of, zeros_of
 from gradsh.engine.level import refuse_inside
-from gradsh.engine.node import PENDING, AccumulateGrad, Node, Released
+from gradsh.engine.node import PENDING, AccumulateGrad, Node, OpNode, Released
 from gradsh.engine.op import OPS
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
@@ -56,6 +56,30 @@ def backward(
         for target in targets:
             retain_grad(target)
     _pass(roots, seeds, targets, bool(keep), create_graph, accumulate=True)
+
+
+def backward_of(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Add to the `.grad` of every leaf the derivative of this tensor with respect to it: `Tensor.backward`.
+
+    gradient: the incoming gradient, of this tensor's shape; may be left out for a single number.
+    """
+    if gradient is None and inputs is None and not create_graph and not state.levels:
+        kind = self.raw.__class__
+        seed = 1.0 if kind is float else runtime.ONE if kind is runtime.float32 else None
+        if seed is not None and self.current_node() is not None:
+            _pass([self], [seed], None, bool(retain_graph), False, accumulate=True)
+            return
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+backward_of.__qualname__ = "Tensor.backward"  # as TypeErrors about its arguments name it
+Tensor.backward = backward_of  # type: ignore[method-assign]
 
 
 def grad(
@@ -361,7 +385,9 @@ def _pass(
                 continue
             extra = node.extra
             if plain and extra is None:
-                if node.__class__ is AccumulateGrad:
+                if node.__class__ is OpNode:
+                    node.kind.run(node, g, mark)
+                elif node.__class__ is AccumulateGrad:
                     node.g = None
                     leaves.append((node, g, node.own))
                 else:

@@ -105,11 +105,6 @@ class FunctionNode(Node):
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            return super().__getattr__(name)
-        return getattr(self.ctx, name)
-
     def release(self, mark: Released) -> None:
         if self.ctx._saved:
             self.ctx._saved, self.g = (), mark

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 from gradsh.engine import runtime
-from gradsh.engine.node import Node
+from gradsh.engine.node import Kind
 from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
 from gradsh.engine.promote import operator_call
 
@@ -52,6 +52,19 @@ def _compile(text: str, label: str, names: dict[str, Any], direct: str | None = 
     runtime.bind_arrays(space, direct)
     exec(compile(text, filename, "exec"), space)
     return space
+
+
+PLACES = ("s0", "s1", "s2", "s3")
+
+
+def places(op: Op) -> dict[str, str | int]:
+    """Saved value -> the field of the op's nodes that has it, or its index in `rest`."""
+    names = saved_names(op)
+    return {name: PLACES[k] if k < len(PLACES) else k - len(PLACES) for k, name in enumerate(names)}
+
+
+def _field(place: str | int) -> str:
+    return f"rest[{place}]" if isinstance(place, int) else place
 
 
 def slots(count: int) -> list[str]:
@@ -115,7 +128,7 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
     if several.is_variadic(op) or several.is_views(op):
         (several.variadic if op.variadic else several.views)(op, write, fallback, operands, settings)
         space = _compile(write.text(), op.name, names)
-        space["Plain"] = op.node_class(False)
+        space["Plain"] = op.node_kind(False)
         return space[op.name]  # type: ignore[no-any-return]
     if (
         op.kind == CONSTANT
@@ -174,23 +187,19 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
         "    out.extra = inference_alias(out.extra)",
         "return out",
     )
+    write("node = new(OpNode)")
     if op.kind == ELEMENTWISE and len(op.operands) == 2:
-        write.block("if same:", "node = new(Plain)")
-        write("else:")
-        write.depth += 1
-        write("node = new(Fitted)")
-        for operand, name in zip(op.operands, publics, strict=True):
-            if operand in op.rules:
-                write(f"node.{operand}_meta = None if {name}_node is None else meta({name}_raw)")
-        write.depth -= 1
+        metas = [f"None if {name}_node is None else meta({name}_raw)" for name in ruled_publics]
+        write.block("if same:", "node.kind = Plain")
+        write.block("else:", "node.kind = Fitted", f"node.fits = ({''.join(f'{one}, ' for one in metas)})")
     else:
-        write("node = new(Plain)")
+        write("node.kind = Plain")
     _record(op, write, publics)
     write("return out")
     space = _compile(write.text(), op.name, names, direct)
-    space["Plain"] = op.node_class(False)
+    space["Plain"] = op.node_kind(False)
     if op.kind == ELEMENTWISE and len(op.operands) == 2:
-        space["Fitted"] = op.node_class(True)
+        space["Fitted"] = op.node_kind(True)
     space[op.name].op = op
     return space[op.name]  # type: ignore[no-any-return]
 
@@ -386,6 +395,7 @@ def _record(op: Op, write: Writer, publics: list[str]) -> None:
 def fill_node(op: Op, write: Writer) -> None:
     """What every new node gets but its parents: the saved values, its place in the program and in the order of creation."""
     write("node.g = node.extra = None")
+    values: dict[str, str] = {}
     for name in saved_names(op):
         if name in op.settings:
             value = name
@@ -403,7 +413,15 @@ def fill_node(op: Op, write: Writer) -> None:
         users = [op.public[operand] for operand in op.rules if name in op.uses[operand]]
         if name not in op.settings and len(users) < len(op.rules):
             value += f" if {' or '.join(f'{user}_node is not None' for user in users)} else None"
-        write(f"node.{name} = {value}")
+        values[name] = value
+    rest = []
+    for name, place in places(op).items():
+        if isinstance(place, int):
+            rest.append(values[name])
+        else:
+            write(f"node.{place} = {values[name]}")
+    if rest:
+        write(f"node.rest = [{', '.join(rest)}]")
     write("frame = getframe(1)", "code = frame.f_code")
     write.block(
         "if code.co_filename[0] != '<':", "frame = user_frame(frame)", "code = None if frame is None else frame.f_code"
@@ -412,51 +430,39 @@ def fill_node(op: Op, write: Writer) -> None:
     write.block("if state.inference_seen:", "refuse_inference(node)")
 
 
-def generated_node(op: Op, fitted: bool) -> type[Node]:
-    """The class of an op's nodes, with the backward pass on raw values and the one that records itself."""
-    name, fields = op.grad_fn, saved_names(op)
+def generated_node(op: Op, fitted: bool) -> Kind:
+    """What the op's nodes have in common: the backward pass on raw values, and the one that records itself."""
+    fields = places(op)
     ruled = [operand for operand in op.operands if operand in op.rules]
-    metas = [f"{operand}_meta" for operand in ruled] if fitted else []
-    names: dict[str, Any] = dict(runtime.names(), op=op, Node=Node)
+    names: dict[str, Any] = dict(runtime.names(), op=op)
     names |= {f"rule_{operand}": op.rules[operand] for operand in ruled}
     write = Writer()
-    write(f"class {name}(Node):")
-    write.depth = 1
-    write(f"__slots__ = ({''.join(f'{field!r}, ' for field in fields + metas)})")
     kept = [field for field in fields if field in op.operands or field in op.outputs or field == "out"]
-    write(f"saves = ({''.join(f'{field!r}, ' for field in kept)})")
-    write("def operand_count(self):", f"    return {0 if op.variadic in op.rules else min(2, len(ruled))}")
-    write("def release(self, mark):")
-    if kept:
-        write(f"    {' = '.join(f'self.{field}' for field in kept)} = None", "    self.g = mark")
-    else:
-        write("    return")
+    given_up = " = ".join(f"self.{_field(fields[field])}" for field in kept)
+    write("def release(self, mark):", *([f"    {given_up} = None", "    self.g = mark"] if kept else ["    return"]))
     for recorded in (False, True):
-        write("def run_recorded(self, g):" if recorded else "def run(self, g, mark=None):")
-        write.depth = 2
+        write("def run_recorded(self, g):" if recorded else "def run(self, g, mark):")
+        write.depth = 1
         if not ruled:
             write("pass")
         elif op.variadic in op.rules:
             _run_variadic(op, write, recorded)
         else:
             _run_fixed(op, write, ruled, fitted, recorded)
-        if not recorded and kept:
-            write("if mark is not None:")
-            write(f"    {' = '.join(f'self.{field}' for field in kept)} = None")
-            write("self.g = mark")
-        elif not recorded:
-            write("self.g = None")
-        write.depth = 1
+        if not recorded:
+            if kept:
+                write("if mark is not None:", f"    {given_up} = None")
+            write("self.g = mark" if kept else "self.g = None")
+        write.depth = 0
     space = _compile(write.text(), f"{op.name} node", names)
-    made: type[Node] = space[name]
-    made.op = op
-    made.__module__ = "builtins"
-    return made
+    kind = Kind(op, op.grad_fn, fields, tuple(kept), 0 if op.variadic in op.rules else min(2, len(ruled)))
+    kind.run, kind.run_recorded, kind.release = space["run"], space["run_recorded"], space["release"]
+    return kind
 
 
 def _unpack(op: Op, write: Writer, field: str, recorded: bool, node: str, meta: str = "None") -> None:
     """Put a saved value into a local variable of the same name, raw or as a tensor."""
-    write(f"{field} = self.{field}")
+    write(f"{field} = self.{_field(places(op)[field])}")
     if field in op.operands and field != op.variadic:
         write(f"if {field}.__class__ is Tensor or {field}.__class__ is Parameter:")
         write(f"    if {field}.extra is not None:", f"        check_saved(self, {field})")
@@ -482,7 +488,7 @@ def _needed(op: Op, write: Writer, ruled: list[str], nodes: dict[str, str], fitt
         if not always:
             write(f"if {' or '.join(f'{nodes[operand]} is not None' for operand in users)}:")
             write.depth += 1
-        meta = f"self.{field}_meta" if fitted and field in ruled else "None"
+        meta = f"self.fits[{ruled.index(field)}]" if fitted and field in ruled else "None"
         _unpack(op, write, field, recorded, nodes.get(field, "None"), meta)
         if not always:
             write.depth -= 1
@@ -518,7 +524,8 @@ def _run_fixed(op: Op, write: Writer, ruled: list[str], fitted: bool, recorded: 
         if len(ruled) > 1:
             write(f"if {node} is not None:")
             write.depth += 1
-        fit = f"{'fit_recorded' if recorded else 'fit'}({value}, self.{operand}_meta)" if fitted else value
+        meta = f"self.fits[{ruled.index(operand)}]"
+        fit = f"{'fit_recorded' if recorded else 'fit'}({value}, {meta})" if fitted else value
         if op.kind != ELEMENTWISE:
             write(f"if {value} is not None:")
             write.depth += 1

@@ -89,6 +89,10 @@ class Node:
         if self.more is not None:
             yield from self.more
 
+    def saved(self, name: str) -> Any:
+        """A saved value by its name."""
+        return getattr(self, name)
+
     def operand_count(self) -> int:
         """How many of `p` and `q` stand for an operand."""
         return 2 if self.q is not None else 1
@@ -100,13 +104,6 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_saved_"):
-            from gradsh.engine.saved import saved_value
-
-            return saved_value(self, name.removeprefix("_saved_"))
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
 
     def register_hook(self, hook: Callable[..., Any]) -> Any:
         """Have a hook called with the gradients of the inputs and of the outputs, after this node has run."""
@@ -167,6 +164,96 @@ class Node:
     def kept(self) -> Any:
         """What insight keeps of the output and the call path (`keep.Kept`), or None."""
         return None if self.extra is None else self.extra.kept
+
+
+class ClassOfNodes(type):
+    """The type of the classes that programs see of nodes; `isinstance` goes by the node's name."""
+
+    def __instancecheck__(cls, node: Any) -> bool:
+        return isinstance(node, OpNode) and node.kind.name == cls.__name__
+
+
+class Kind:
+    """What the nodes of one op have in common.
+
+    name: the node's name in PyTorch. fields: saved value -> the node's place for it (see `OpNode`). saves: those of them
+    that a pass gives up. run, run_recorded, release: the generated code.
+    """
+
+    __slots__ = ("fields", "name", "op", "operand_count", "release", "run", "run_recorded", "saves")
+
+    def __init__(
+        self, op: Op, name: str, fields: dict[str, str | int], saves: tuple[str, ...], operand_count: int
+    ) -> None:
+        self.op, self.name, self.fields, self.saves, self.operand_count = op, name, fields, saves, operand_count
+        self.run: Callable[[Any, Any, Any], None]
+        self.run_recorded: Callable[[Any, Any], None]
+        self.release: Callable[[Any, Any], None]
+
+
+_shown: dict[str, ClassOfNodes] = {}
+
+
+def shown_class(node: OpNode) -> ClassOfNodes:
+    """The class that programs see of a node."""
+    name = node.kind.name
+    if name not in _shown:
+        _shown[name] = ClassOfNodes(name, (), {"__module__": "builtins", "__slots__": ()})
+    return _shown[name]
+
+
+class OpNode(Node):
+    """A recorded application of an op. All ops have this class, since Python reads a field fast where it meets one class.
+
+    s0 to s3: the first saved values. rest: a list of the further ones. fits: shape and type that each operand's gradient is
+    brought to, where its kind says so. `saved` and `save` reach a saved value by its name.
+    """
+
+    __slots__ = ("fits", "kind", "rest", "s0", "s1", "s2", "s3")
+
+    kind: Kind
+    fits: tuple[Any, ...]
+    rest: list[Any]
+
+    @property
+    def op(self) -> Op:  # type: ignore[override]
+        return self.kind.op
+
+    @property
+    def saves(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.kind.saves
+
+    def operand_count(self) -> int:
+        return self.kind.operand_count
+
+    def name(self) -> str:
+        name = self.kind.name
+        return f"torch::autograd::{name}" if name in BY_HAND else name
+
+    def __repr__(self) -> str:
+        return f"<{self.kind.name} object at {id(self):#x}>"
+
+    def run(self, g: Any, mark: Released | None = None) -> None:
+        self.kind.run(self, g, mark)
+
+    def run_recorded(self, g: Any) -> None:
+        self.kind.run_recorded(self, g)
+
+    def release(self, mark: Released) -> None:
+        self.kind.release(self, mark)
+
+    def saved(self, name: str) -> Any:
+        """A saved value, None where it is not needed or was given up."""
+        place = self.kind.fields[name]
+        return self.rest[place] if isinstance(place, int) else getattr(self, place)
+
+    def save(self, name: str, value: Any) -> None:
+        """Put a saved value in its place."""
+        place = self.kind.fields[name]
+        if isinstance(place, int):
+            self.rest[place] = value
+        else:
+            setattr(self, place, value)
 
 
 def operation_name(node: Node) -> str:
@@ -258,7 +345,13 @@ class Output(Node):
         assert self.p is not None
         if self.p.g is PENDING:
             self.p.g = {}
-        self.p.g[self.index] = g
+        gathered = self.p.g
+        if self.index in gathered:  # a rule that asks for an output has a node of its own for it
+            from gradsh.engine.runtime import canonical
+
+            total = gathered[self.index] + g
+            g = total if hasattr(total, "node") else canonical(total)
+        gathered[self.index] = g
         self.g = None
 
     run_recorded = run

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gradsh.engine.node import Node
+    from gradsh.engine.node import Kind
 
     Rule = Callable[..., Any]
     Kernel = Callable[..., Any]
@@ -131,7 +131,7 @@ class Op:
         self.call: Callable[..., Any] = self._first_call
         self.places: list[tuple[Any, str]] = []
         self.spaces: list[tuple[dict[str, Any], str]] = []
-        self.node_classes: dict[bool, type[Node]] = {}
+        self.node_kinds: dict[bool, Kind] = {}
         if self.name in OPS:
             raise TypeError(f"two ops are named {self.name}")
         OPS[self.name] = self
@@ -170,13 +170,13 @@ class Op:
             for space, name in self.spaces:
                 space[name] = self.call
 
-    def node_class(self, fitted: bool) -> type[Node]:
-        """The class of this op's nodes; `fitted` where gradients must be brought to an operand's shape or type."""
-        found = self.node_classes.get(fitted)
+    def node_kind(self, fitted: bool) -> Kind:
+        """What this op's nodes have in common; `fitted` where gradients must be brought to an operand's shape or type."""
+        found = self.node_kinds.get(fitted)
         if found is None:
             from gradsh.engine.generate import generated_node
 
-            found = self.node_classes[fitted] = generated_node(self, fitted)
+            found = self.node_kinds[fitted] = generated_node(self, fitted)
         return found
 
     def __repr__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsh.engine.function_node import FunctionNode
-from gradsh.engine.node import Node, Released, extra_of
+from gradsh.engine.node import Kind, Node, OpNode, Released, extra_of
 from gradsh.engine.runtime import canonical
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
@@ -47,19 +47,19 @@ class saved_tensors_hooks:
         if isinstance(node, FunctionNode):
             extra_of(node).packed = {}
             node.ctx._saved = tuple(None if found is None else self._packed(found(node)) for found in node.ctx._saved)
-        else:
+        elif isinstance(node, OpNode):
             self._pack(node)
 
     def _packed(self, tensor: Tensor) -> Callable[[FunctionNode], Tensor]:
         kept = self.pack_hook(tensor)
         return lambda node: _checked(self.unpack_hook(kept))
 
-    def _pack(self, node: Node) -> None:
-        """Move what a node saves into packed form; its class becomes one that unpacks before it runs."""
+    def _pack(self, node: OpNode) -> None:
+        """Move what a node saves into packed form; its kind becomes one that unpacks before it runs."""
         op = node.op
         packed: dict[str, Callable[[], Tensor]] = {}
         for field in node.saves:
-            value = getattr(node, field)
+            value = node.saved(field)
             if op is None or value is None or not (field in op.operands or field == "out" or field in op.outputs):
                 continue
             if isinstance(value, tuple) or (isinstance(value, float | int) and field in op.operands):
@@ -68,8 +68,8 @@ class saved_tensors_hooks:
         if packed:
             extra_of(node).packed = packed
             for field in packed:
-                setattr(node, field, None)
-            node.__class__ = _unpacking(type(node))
+                node.save(field, None)
+            node.kind = _unpacking(node.kind)
 
 
 def _kept(hooks: saved_tensors_hooks, tensor: Tensor) -> Callable[[], Tensor]:
@@ -86,51 +86,44 @@ def _checked(value: Any) -> Tensor:
     return value
 
 
-_classes: dict[type[Node], type[Node]] = {}
+_kinds: dict[Kind, Kind] = {}
 
 
-def _unpacking(kind: type[Node]) -> type[Node]:
-    """A class of nodes like another, which unpack what they saved while they run."""
-    found = _classes.get(kind)
+def _unpacking(kind: Kind) -> Kind:
+    """A kind of nodes like another, which unpack what they saved while they run."""
+    found = _kinds.get(kind)
     if found is not None:
         return found
 
-    def unpacked(node: Node, run: Callable[[Node, Any], None], g: Any) -> None:
+    def unpacked(node: OpNode, run: Callable[[], None]) -> None:
         assert node.extra is not None and node.extra.packed is not None
         for field, unpack in node.extra.packed.items():
-            setattr(node, field, unpacked_field(node, field, unpack))
+            node.save(field, unpacked_field(node, field, unpack))
         try:
-            run(node, g)
+            run()
         finally:
             for field in node.extra.packed:
-                setattr(node, field, None)
+                node.save(field, None)
 
-    def run(self: Node, g: Any, mark: Released | None = None) -> None:
-        unpacked(self, kind.run, g)
-        self.g = None
+    def run(node: OpNode, g: Any, mark: Released | None) -> None:
+        unpacked(node, lambda: kind.run(node, g, None))
         if mark is not None:
-            release(self, mark)
+            release(node, mark)
 
-    def run_recorded(self: Node, g: Any) -> None:
-        unpacked(self, kind.run_recorded, g)
+    def run_recorded(node: OpNode, g: Any) -> None:
+        unpacked(node, lambda: kind.run_recorded(node, g))
 
-    def release(self: Node, mark: Released) -> None:
-        kind.release(self, mark)
-        if self.extra is not None:
-            self.extra.packed = {}
+    def release(node: OpNode, mark: Released) -> None:
+        kind.release(node, mark)
+        if node.extra is not None:
+            node.extra.packed = {}
 
-    body = {
-        "__slots__": (),
-        "__module__": kind.__module__,
-        "run": run,
-        "run_recorded": run_recorded,
-        "release": release,
-    }
-    found = _classes[kind] = type(kind.__name__, (kind,), body)
+    found = _kinds[kind] = Kind(kind.op, kind.name, kind.fields, kind.saves, kind.operand_count)
+    found.run, found.run_recorded, found.release = run, run_recorded, release
     return found
 
 
-def unpacked_field(node: Node, field: str, unpack: Callable[[], Tensor]) -> Any:
+def unpacked_field(node: OpNode, field: str, unpack: Callable[[], Tensor]) -> Any:
     """A saved value in the form in which the node's own code expects it."""
     tensor = unpack()
     assert node.op is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.backend import loading, scalars
 from gradsh.backend.dtypes import FLOATING, DType, boolean as bool_type, promote
 from gradsh.engine.alias import SEVERAL, TYPE_NAMES, Alias, inference_alias, refuse_inference
-from gradsh.engine.node import Node, Output
+from gradsh.engine.node import Node, OpNode, Output
 from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
 from gradsh.engine.site import getframe, user_frame
 from gradsh.engine.state import state, tick
@@ -336,8 +336,9 @@ def record(
     """Make the node of an op that was applied to operands with these nodes, and give it to the outputs."""
     from gradsh.engine import runtime
 
-    kind = op.node_class(fitted)
-    node = object.__new__(kind)
+    node = object.__new__(OpNode)
+    node.kind = op.node_kind(fitted)
+    node.rest = [None] * len(node.kind.fields)
     if op.variadic in op.rules:
         node.p = node.q = None
         node.more = tuple(nodes)
@@ -373,13 +374,12 @@ def record(
             raw = raw_by_name[operand]
             reader: Any = runtime.shape_of if suffix == "shape" else runtime.dtype_of
             value = tuple(reader(part) for part in raw) if operand == op.variadic else reader(raw)
-        setattr(node, name, value)
+        node.save(name, value)
     if state.inference_seen:
         refuse_inference(node)
     if fitted:
-        for name, operand, parent in zip(op.operands, operands, nodes, strict=True):
-            if name in op.rules:
-                setattr(node, f"{name}_meta", None if parent is None else runtime.meta(operand.raw))
+        ruled = [k for k, name in enumerate(op.operands) if name in op.rules]
+        node.fits = tuple(None if nodes[k] is None else runtime.meta(operands[k].raw) for k in ruled)
     frame = user_frame(getframe(1))
     node.code, node.lasti = (None, -1) if frame is None else (frame.f_code, frame.f_lasti)
     node.seq = tick()

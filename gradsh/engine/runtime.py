@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.backend import loading, scalars
 from gradsh.backend.dtypes import BY_CHAR, DType, float64 as double
 from gradsh.engine.alias import SEVERAL, Alias, check_saved, inference_alias, refuse_inference
-from gradsh.engine.node import PENDING, Node, Output
+from gradsh.engine.node import PENDING, Node, OpNode, Output
 from gradsh.engine.op import OPS
 from gradsh.engine.promote import again, explained, general_call, rule_again
 from gradsh.engine.site import getframe, user_frame
@@ -183,7 +183,7 @@ _waiting: list[tuple[dict[str, Any], str | None]] = []
 def names() -> dict[str, Any]:
     """The globals of generated code."""
     return {
-        "Tensor": Tensor, "Parameter": Parameter, "new": new, "wrap": wrap, "state": state, "tick": tick, "getframe": getframe, "user_frame": user_frame, "PENDING": PENDING,
+        "Tensor": Tensor, "Parameter": Parameter, "new": new, "wrap": wrap, "state": state, "tick": tick, "getframe": getframe, "user_frame": user_frame, "PENDING": PENDING, "OpNode": OpNode,
         "general_call": general_call, "again": again, "rule_again": rule_again, "explained": explained, "canonical": canonical,
         "scalar_result": scalar_result, "single_result": single_result,
         "shared": shared, "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "fit": fit, "fit_recorded": fit_recorded,

@@ -20,12 +20,12 @@ def saved_value(node: Node, name: str) -> Any:
     field = None if op is None else saved_fields(op).get(name)
     if field is None:
         label = f"_saved_{name}"
-        raise AttributeError(f"'{type(node).__name__}' object has no attribute '{label}'", name=label, obj=node)
+        raise AttributeError(f"'{node.name()}' object has no attribute '{label}'", name=label, obj=node)
     if isinstance(node.g, Released) and field in node.saves:
         from gradsh.engine.backward import second_time
 
         raise second_time(node)
-    value = getattr(node, field)
+    value = node.saved(field)
     if node.extra is not None and node.extra.packed and field in node.extra.packed:
         from gradsh.engine.packing import unpacked_field
 

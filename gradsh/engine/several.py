@@ -49,7 +49,13 @@ def variadic(op: Op, write: Writer, fallback: str, operands: str, settings: str)
     write("if not live or not state.grad:")
     write("    if state.inference:", "        out.extra = inference_alias(None)")
     write("    return out")
-    write("node = new(Plain)", "out.node = node", "node.p = node.q = None", "node.more = tuple(nodes)")
+    write(
+        "node = new(OpNode)",
+        "node.kind = Plain",
+        "out.node = node",
+        "node.p = node.q = None",
+        "node.more = tuple(nodes)",
+    )
     fill_node(op, write)
     write("if state.keep is not None:", "    state.keep(node, out, frame)")
     write("return out")
@@ -67,7 +73,7 @@ def views(op: Op, write: Writer, fallback: str, operands: str, settings: str) ->
     write("recording, outs, index = state.grad, [], 0", "node = None")
     write(f"if recording and {x}_node is not None:")
     write.depth += 1
-    write("node = new(Plain)", f"node.p = {x}_node", "node.q = node.more = None")
+    write("node = new(OpNode)", "node.kind = Plain", f"node.p = {x}_node", "node.q = node.more = None")
     fill_node(op, write)
     write.depth -= 1
     write("for raw in found:")

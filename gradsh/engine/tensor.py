@@ -161,9 +161,9 @@ class Tensor:
 
         gradient: the incoming gradient, of this tensor's shape; may be left out for a single number.
         """
-        from gradsh.engine.backward import backward
+        from gradsh.engine.backward import backward_of
 
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        backward_of(self, gradient, retain_graph, create_graph, inputs)  # takes this method's place from now on
 
     # ---- numbers out
 

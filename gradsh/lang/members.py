@@ -27,8 +27,8 @@ REPLACED: dict[type, dict[str, Callable[..., Any]]] = {}
 # The classes that gradsh code defines, a program's and the library's.
 OWN: set[type] = set()
 
-# Types that programs see as another one.
-SHOWN: dict[type, type] = {}
+# Types that programs see as another one, or what gives it for a value.
+SHOWN: dict[type, type | Callable[[Any], type]] = {}
 
 # What deleting passes in place of a value.
 DELETED: Any = object()
@@ -103,7 +103,7 @@ def _get(value: Any, name: str) -> Any:
         return found
     if kind is FunctionType and owner is None and _is_users(value):
         return getattr(value, name)
-    raise _missing(value, f"'{kind.__name__}' object has no attribute '{name}'", name)
+    raise _missing(value, f"'{class_of(value).__name__}' object has no attribute '{name}'", name)
 
 
 def _get_from_class(kind: type, name: str) -> Any:
@@ -149,7 +149,10 @@ def _is_open(owner: type, name: str) -> bool:
 def class_of(value: Any) -> Any:
     """`type(value)`; the class of a class is the `type` that programs have, which makes no classes."""
     kind = type(value)
-    return Type if issubclass(kind, type) else SHOWN.get(kind, kind)
+    if issubclass(kind, type):
+        return Type
+    shown = SHOWN.get(kind, kind)
+    return shown if isinstance(shown, type) else shown(value)
 
 
 # --------------------------------------------------------------------------------------------- setting and deleting
@@ -222,8 +225,8 @@ def _read_only(value: Any, kind: type, name: str) -> BaseException:
     if issubclass(kind, type):
         return fault(TypeError, f"cannot set '{name}' attribute of immutable type '{value.__name__}'")
     if _owner(kind.__mro__, name) is None:
-        return _missing(value, f"'{kind.__name__}' object has no attribute '{name}'", name)
-    return fault(AttributeError, f"'{kind.__name__}' object attribute '{name}' is read-only")
+        return _missing(value, f"'{class_of(value).__name__}' object has no attribute '{name}'", name)
+    return fault(AttributeError, f"'{class_of(value).__name__}' object attribute '{name}' is read-only")
 
 
 # ------------------------------------------------------------------------------------------------------- functions

@@ -6,7 +6,7 @@ from gradsh.backend import loading
 from gradsh.backend.dtypes import DType
 from gradsh.engine.arrival import assign_grad
 from gradsh.engine.function_node import FunctionNode
-from gradsh.engine.node import Node
+from gradsh.engine.node import Node, OpNode, shown_class
 from gradsh.engine.returns import Returned
 from gradsh.engine.state import GradMode
 from gradsh.engine.tensor import Parameter, Size, Tensor
@@ -40,6 +40,7 @@ def register() -> None:
     when_readable(_admit)
     arithmetic.CARET |= {Tensor: rows.caret, Parameter: rows.caret, rows.Row: rows.caret}
     members.SHOWN[rows.Row] = list
+    members.SHOWN[OpNode] = shown_class
 
 
 def _admit(told: tuple[type, tuple[str, ...] | None, tuple[str, ...]]) -> None:
@@ -61,7 +62,7 @@ def _refuse(space: Namespace, name: str, value: Any) -> None:
 
 
 def _missing(value: Any, name: str) -> Any:
-    raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'", name=name, obj=value)
+    raise AttributeError(f"'{members.class_of(value).__name__}' object has no attribute '{name}'", name=name, obj=value)
 
 
 NODE = frozenset(
@@ -79,8 +80,12 @@ NODE = frozenset(
 
 
 def _node_attribute(node: Node, name: str) -> Any:
-    if name in NODE or name.startswith("_saved_"):
+    if name in NODE:
         return getattr(node, name)
+    if name.startswith("_saved_"):
+        from gradsh.engine.saved import saved_value
+
+        return saved_value(node, name.removeprefix("_saved_"))
     return _open_attribute(node.ctx, name) if isinstance(node, FunctionNode) else _missing(node, name)
 
 

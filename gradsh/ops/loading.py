@@ -14,14 +14,13 @@ if TYPE_CHECKING:
 def bind() -> None:
     """Let methods, attributes and operators of Tensor, and ops by their name, import their files."""
     OPS.find = _find_op
-    Tensor.__getattr__ = _member  # type: ignore[attr-defined]
     parts = index()
+    for name, file in parts["Tensor"].items():
+        if not is_loaded(file):
+            setattr(Tensor, name, Unloaded(name, file))
     for dunder, file in parts["operators"].items():
         if not is_loaded(file):
             setattr(Tensor, dunder, _operator(dunder, file))
-    for name, file in parts["attributes"].items():
-        if not is_loaded(file):
-            setattr(Tensor, name, _attribute(name, file))
 
 
 def _find_op(name: str) -> None:
@@ -30,13 +29,24 @@ def _find_op(name: str) -> None:
         load(file)
 
 
-def _member(self: Tensor, name: str) -> Any:
-    """A method of Tensor whose file is not imported yet."""
-    file = index()["Tensor"].get(name)
-    if file is None or name in Tensor.__dict__:
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
-    load(file)
-    return getattr(self, name)
+class Unloaded:
+    """Stands for a method or attribute of Tensor until it is asked for: its file then puts the real one in its place.
+
+    A `__getattr__` on Tensor would do the same and cost every access to a tensor's fields.
+    """
+
+    __slots__ = ("file", "name")
+
+    def __init__(self, name: str, file: str) -> None:
+        self.name, self.file = name, file
+
+    def __get__(self, tensor: Tensor | None, kind: type[Tensor]) -> Any:
+        load(self.file)
+        return getattr(kind if tensor is None else tensor, self.name)
+
+    def __set__(self, tensor: Tensor, value: Any) -> None:
+        load(self.file)
+        setattr(tensor, self.name, value)
 
 
 def _operator(dunder: str, file: str) -> Any:
@@ -46,15 +56,3 @@ def _operator(dunder: str, file: str) -> Any:
 
     first.__name__ = dunder
     return first
-
-
-def _attribute(name: str, file: str) -> Any:
-    def read(self: Tensor) -> Any:
-        load(file)
-        return getattr(self, name)
-
-    def write(self: Tensor, value: Any) -> None:
-        load(file)
-        setattr(self, name, value)
-
-    return property(read, write)

@@ -237,7 +237,7 @@ def _read(node: Node, number: int, names: dict[int, str], session: Session) -> G
         found.expression = found.place.text
         if found.name is None:
             found.name = found.place.target
-    found.saved = [name for name in node.saves if getattr(node, name, None) is not None]
+    found.saved = [name for name in node.saves if node.saved(name) is not None]
     kept = node.kept
     if kept is not None:
         value = wrap(kept.raw)
