@@ -1,4 +1,4 @@
-"""Factorisation of batches of matrices into triangles, with partial pivoting, and solving by what came of it.
+"""Factorisation of batches of matrices into triangles, and solving by what came of it.
 
 numpy keeps the factors it solves with to itself. The steps are in the order of PyTorch's own kernels, so that the
 answers of small systems are the same to the last bit.
@@ -6,7 +6,7 @@ answers of small systems are the same to the last bit.
 
 from __future__ import annotations
 
-from math import prod
+from math import prod, sqrt
 
 import numpy as np
 
@@ -38,15 +38,20 @@ def factored(a: Array) -> tuple[Array, Array, Array]:
         found = small_matrices.factor(lists, _quotients_from(rows, count))
         zero_at = next((k + 1 for k in range(count) if lists[k][k] == 0), 0)
         return np.array(lists, a.dtype), np.array(found, np.int32) + np.int32(1), np.array(zero_at, np.int32)
-    factors = np.array(a.reshape(-1, rows, columns) if a.size else np.empty((0, rows, columns), a.dtype))
+    if not a.size:
+        return a, np.zeros((*batch, count), np.int32), np.zeros(batch, np.int32)
+    factors = np.array(a.reshape(-1, rows, columns))
     pivots = np.empty((len(factors), count), np.int32)
     _factor(factors, pivots)
-    zero = np.diagonal(factors, axis1=1, axis2=2) == 0
-    info = np.where(zero.any(1), zero.argmax(1) + 1, 0) if count else np.zeros(len(factors))
-    if not a.size:
-        pivots, info = np.zeros((*batch, count), np.int32), np.zeros(batch)
-    shape = tuple(batch)
-    return factors.reshape(a.shape), (pivots + np.int32(1)).reshape(*shape, count), info.astype(np.int32).reshape(shape)
+    info = first_zero(np.diagonal(factors, axis1=1, axis2=2))
+    return factors.reshape(a.shape), (pivots + np.int32(1)).reshape(*batch, count), info.reshape(batch)
+
+
+def first_zero(diagonal: Array) -> Array:
+    """The place of the first zero of each row, counted from 1, or 0."""
+    zero = diagonal == 0
+    places = np.zeros(zero.shape[:-1]) if not zero.size else np.where(zero.any(-1), zero.argmax(-1) + 1, 0)
+    return places.astype(np.int32)
 
 
 def _factor(a: Array, pivots: Array) -> None:
@@ -188,3 +193,22 @@ def solution(a: Array, b: Array) -> tuple[Array, Array]:
             pass
     factors, pivots, info = factored(a)
     return factors_solution(factors, pivots, b), info
+
+
+def cholesky(a: Array) -> tuple[Array, Array]:
+    """L of a = L L^T from the lower triangle of a, and the order of the first leading minor that is not positive, or 0."""
+    info = np.zeros(a.shape[:-2], np.int32)
+    if not a.size:
+        return a, info
+    if a.shape[-1] > small_matrices.ONE_BY_ONE or info.size > 1:
+        try:
+            return np.linalg.cholesky(a), info
+        except np.linalg.LinAlgError:
+            pass
+    root = sqrt if a.dtype.char == "d" else np.sqrt
+    parts = []
+    for k, one in enumerate(a.reshape(-1, *a.shape[-2:])):
+        rows = small_matrices.rows_of(one)
+        info.reshape(-1)[k] = small_matrices.cholesky(rows, root)
+        parts.append(rows)
+    return np.tril(np.array(parts, a.dtype).reshape(a.shape)), info

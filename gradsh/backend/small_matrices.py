@@ -8,6 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from numpy.typing import NDArray
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     Rows = list[list[Any]]
 
 FEW = 150  # numbers of a matrix up to which it is worth it
+ONE_BY_ONE = 4  # order up to which the steps of `cholesky` are those of PyTorch's kernel to the last bit
 
 
 def rows_of(a: Array) -> Rows:
@@ -73,3 +75,31 @@ def substitute(rows: Rows, x: Rows, *, upper: bool, unit: bool, gathered: bool) 
             else:
                 for j in columns:
                     target[j] -= entry * row[j]
+
+
+def cholesky(rows: Rows, root: Callable[[Any], Any]) -> int:
+    """The factor of a positive definite matrix in the place of its lower triangle (Golub and Van Loan, algorithm 4.2.1).
+
+    Gives the order of the first leading minor that is not positive, where it stops, or 0.
+    """
+    count = len(rows)
+    for j in range(count):
+        own = rows[j]
+        value = own[j] - _product(own, own, j)
+        if not value > 0:
+            own[j] = value
+            return j + 1
+        pivot = own[j] = root(value)
+        inverse = 1 / pivot
+        for row in rows[j + 1 :]:
+            value = row[j] - _product(row, own, j)
+            row[j] = value * inverse if j < count - 2 else value / pivot
+    return 0
+
+
+def _product(row: list[Any], other: list[Any], count: int) -> Any:
+    """The sum of the products of the first numbers, from the left."""
+    total = row[0].__class__(0)
+    for k in range(count):
+        total += row[k] * other[k]
+    return total

@@ -42,7 +42,7 @@ def check_numbers(A, name, *, half=True):
         raise fault(
             RuntimeError,
             f"{name}: Expected a floating point or complex tensor as input. Got {TYPE_NAMES[A.dtype.name]}",
-            hint=".double() first, or write the numbers with a point: 1.0",
+            hint=".float() first, or write the numbers with a point: 1.0",
         )
     if not half and A.dtype is float16:
         raise fault(RuntimeError, f"{name}: Low precision dtypes not supported. Got Half", hint=".float()")
@@ -104,16 +104,15 @@ NOT_POSITIVE = (
 
 
 def check_success(info, name, message, kind=LinAlgError, hint=None):
-    """The place at which an algorithm failed on each of a batch of matrices, 0 where it did not.
+    """Raise what failed first of a batch of matrices.
 
-    info: a tensor. message: with {} for the place.
+    info: raw, for each matrix the place at which the algorithm failed, or 0. message: with {} for the place.
     """
-    raw = info.raw
-    if not raw.any():
+    if not info.any():
         return
     batch = ""
-    if raw.ndim:
-        raw = raw.reshape(-1)
-        first = int((raw != 0).argmax())
-        raw, batch = raw[first], f"(Batch element {first}): "
-    raise fault(kind, f"{name}: {batch}{message.format(int(raw))}", hint=hint)
+    if info.ndim:
+        info = info.reshape(-1)
+        first = int((info != 0).argmax())
+        info, batch = info[first], f"(Batch element {first}): "
+    raise fault(kind, f"{name}: {batch}{message.format(int(info))}", hint=hint)

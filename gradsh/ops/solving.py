@@ -66,14 +66,14 @@ def inv_ex(A, *, check_errors=False):
     check_numbers(A, "linalg.inv", half=False)
     found = inverse_of(A)
     if check_errors:
-        check_success(found.info, "linalg.inv_ex", NOT_INVERTIBLE)
+        check_success(found.info.raw, "linalg.inv_ex", NOT_INVERTIBLE)
     return found
 
 
 def inverted(A, name):
     """The inverse, or PyTorch's error under the name of a function."""
     inverse, info = inv_ex(A)
-    check_success(info, name, NOT_INVERTIBLE, hint="linalg.pinv gives the pseudo-inverse")
+    check_success(info.raw, name, NOT_INVERTIBLE, hint="linalg.pinv gives the pseudo-inverse")
     return inverse
 
 
@@ -108,7 +108,7 @@ def differentiable_solution(x, y, left=True, vector=False):
     """A solution inside a rule: of a singular matrix what dividing by zero gives, unless it is to be differentiated again."""
     found, info = solution_of(x, y, left=left, vector=vector)
     if isinstance(info, Tensor):
-        check_success(info, "torch.linalg.solve", SINGULAR)
+        check_success(info.raw, "torch.linalg.solve", SINGULAR)
     return found
 
 
@@ -171,7 +171,7 @@ def solve_ex(A, B, *, left=True, check_errors=False):
     """X of A X = B, and for each matrix the place of the zero pivot that makes it singular, or 0."""
     found = _solved(A, B, left)
     if check_errors:
-        check_success(found.info, "torch.linalg.solve_ex", SINGULAR)
+        check_success(found.info.raw, "torch.linalg.solve_ex", SINGULAR)
     return found
 
 
@@ -181,7 +181,7 @@ def solve_ex(A, B, *, left=True, check_errors=False):
 def solve(A, B, *, left=True):
     """X of A X = B, or of X A = B with left=False; B holds matrices, or vectors if it is A without its last dimension."""
     result, info = _solved(A, B, left)
-    check_success(info, "torch.linalg.solve", SINGULAR, hint="linalg.lstsq gives a least-squares solution")
+    check_success(info.raw, "torch.linalg.solve", SINGULAR, hint="linalg.lstsq gives a least-squares solution")
     return result
 
 
