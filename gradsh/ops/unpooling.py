@@ -8,12 +8,20 @@ from gradsh.engine.op import constant, general, linear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.adaptive_pooling import sized
-from gradsh.ops.pooling import PLACES, numbers_at, put_at, put_at_like
+from gradsh.ops.pooling import PLACES, numbers_at, put_at_like
 from gradsh.ops.pooling_faults import unsupported
 from gradsh.ops.registry import NAMESPACES, function
 from gradsh.ops.samples import Made, Sample, distinct, reals
 from gradsh.ops.shape import squeezed_at, unsqueezed
 from gradsh.ops.spatial import lengths
+
+
+def _unpooled_raw(xp, x, y, *, size):
+    """Zeros of a size with the numbers of x at places y."""
+    from gradsh.backend.pooling import onto_places
+
+    return onto_places(x, y, size, once=True)
+
 
 UNPOOLING = {
     dims: linear(
@@ -22,7 +30,7 @@ UNPOOLING = {
         at=(),
         name=f"max_unpool{dims}d",
         grad_fn=f"MaxUnpool{dims}DBackward0",
-    )(lambda xp, x, y, *, size: put_at.kernel(xp, x, y, size=size, once=True))
+    )(_unpooled_raw)
     for dims in (2, 3)
 }
 
@@ -148,6 +156,13 @@ def places_of_fractions(xp, x, y, *, kernel, counts):
     return fraction_maxima(x, y, kernel, counts)[1]
 
 
+def _largest(xp, x, y, *, kernel, counts):
+    """The largest number of each of the windows that lie as random numbers y (N, C, dims) say."""
+    from gradsh.backend.pooling import fraction_maxima
+
+    return fraction_maxima(x, y, kernel, counts)[0]
+
+
 FRACTIONS = {
     dims: general(
         x=lambda g, x, y, kernel, counts: put_at_like(
@@ -162,15 +177,9 @@ FRACTIONS = {
         at=(),
         name=f"fractional_max_pool{dims}d",
         grad_fn=f"FractionalMaxPool{dims}DBackward0",
-    )(lambda xp, x, y, *, kernel, counts: _largest(x, y, kernel, counts))
+    )(_largest)
     for dims in (2, 3)
 }
-
-
-def _largest(x, y, kernel, counts):
-    from gradsh.backend.pooling import fraction_maxima
-
-    return fraction_maxima(x, y, kernel, counts)[0]
 
 
 SIDES = {
