@@ -2,13 +2,15 @@
 
 elementwise   the op, the operands brought to equal ranks behind the examples' dimension
 shifted       the op along dimensions one further on: settings named `dim`, `axes` and the like say which, `size` a shape
-declared      the op's own `batch=`: "elementwise" (whatever its kind), or a function that gives the result for
-              operands with the examples in front, or a function for each choice of operands that have them:
-              {"x": …, "x y": …}
+stacked       the op as it is, for it leaves alone what dimensions there are in front
+sized         the op to a `size` with the examples' dimension in front
+declared      a function that gives the result for operands with the examples in front, or one for each choice of
+              operands that have them, {"x": …, "x y": …}; where it gives NotImplemented, a loop does it
 loop          the op on each example, and the results stacked
 
-The declared functions are in this package's own op vocabulary, as derivative rules are: they are given the op's
-operands in order and its settings by name.
+An op is elementwise by its kind, shifted by its settings, anything else by its `batch=`. The declared functions are
+in this package's own op vocabulary, as derivative rules are: they are given the operands in order and the settings by
+name.
 """
 
 from __future__ import annotations
@@ -38,9 +40,9 @@ looped: dict[str, int] = {}  # of the ops that had to go from example to example
 
 
 def way_of(op: Op) -> str:
-    """How an op goes about the examples: "elementwise", "shifted", "declared" or "loop"."""
+    """How an op goes about the examples: one of the ways, of which "loop" is the slow one."""
     if op.batch is not None:
-        return "declared" if op.batch != "elementwise" else "elementwise"
+        return op.batch if isinstance(op.batch, str) else "declared"
     if op.kind == ELEMENTWISE:
         return "elementwise"
     return "shifted" if DIMENSIONS & op.settings.keys() else "loop"
@@ -159,25 +161,47 @@ def filled(operands: Operands, wide: Operands, size: int) -> Operands:
     )
 
 
+def stacked(op: Op, size: int, operands: Operands, wide: Operands, settings: Settings) -> Any:
+    """The op on operands with the examples in front, brought to equal ranks behind those."""
+    rank = max(operand.ndim for operand in operands if isinstance(operand, Tensor))
+    values = (aligned(value, rank) if isinstance(value, Tensor) else value for value in filled(operands, wide, size))
+    return op(*values, **settings)
+
+
+def sized(op: Op, size: int, operands: Operands, wide: Operands, settings: Settings) -> Any:
+    """The op to a size with the examples in front; a length of -1 is worked out for one example."""
+    shape = settings["size"]
+    if -1 in shape:
+        count = known = 1
+        for length in operands[0].shape:
+            count *= length
+        for length in shape:
+            known *= length if length != -1 else 1
+        shape = tuple([count // max(known, 1) if length == -1 else length for length in shape])
+    return op(*filled(operands, wide, size), **{**settings, "size": (size, *shape)})
+
+
 # ---- as declared
 
 
 def declared(op: Op, size: int, operands: Operands, wide: Operands, settings: Settings) -> Any:
     """The op's own rule for the operands that have examples, or for all of them."""
     rule = op.batch
+    values = operands
     if isinstance(rule, dict):
         fixed = len(op.operands) - bool(op.variadic)
-        having = {op.operands[min(k, fixed)] for k, one in enumerate(wide) if one is not None}
-        found = rule.get(" ".join([name for name in op.operands if name in having]))
-        if found is not None:
-            values = [operand if one is None else one for operand, one in zip(operands, wide)]
+        having = {op.operands[min(k, len(op.operands) - 1)] for k, one in enumerate(wide) if one is not None}
+        rule = rule.get(" ".join([name for name in op.operands if name in having]))
+        if rule is not None:
+            values = tuple([operand if one is None else one for operand, one in zip(operands, wide)])
             if op.variadic in having:
-                values[fixed:] = filled(operands[fixed:], wide[fixed:], size)
-            return found(*values, **settings)
-        rule = rule.get(" ".join(op.operands[: len(operands)]))
-        if rule is None:
-            return in_turn(op, size, operands, wide, settings)
-    return rule(*filled(operands, wide, size), **settings)
+                values = (*values[:fixed], *filled(operands[fixed:], wide[fixed:], size))
+        else:
+            rule = op.batch.get(" ".join(op.operands[: len(operands)]))
+    if values is operands:
+        values = filled(operands, wide, size)
+    found = NotImplemented if rule is None else rule(*values, **settings)
+    return in_turn(op, size, operands, wide, settings) if found is NotImplemented else found
 
 
 # ---- one by one
@@ -213,4 +237,11 @@ def _each(op: Op, make: Callable[..., Any], found: list[Any]) -> Any:
     return make(*found)
 
 
-WAYS: dict[str, Way] = {"elementwise": elementwise, "shifted": shifted, "declared": declared, "loop": in_turn}
+WAYS: dict[str, Way] = {
+    "elementwise": elementwise,
+    "shifted": shifted,
+    "stacked": stacked,
+    "sized": sized,
+    "declared": declared,
+    "loop": in_turn,
+}

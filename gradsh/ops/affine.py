@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsh.engine.op import OPS, general
 from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.examples import aligned, shaped
 from gradsh.ops.product_faults import (
     added_batch_fault,
     added_matrix_fault,
@@ -53,6 +54,12 @@ def combined(xp, input, product, beta, alpha):
     return product
 
 
+def _sums(input, product, beta, alpha):
+    """beta * input + alpha * product for all examples."""
+    product = scaled(product, alpha)
+    return product if beta == 0 else product + scaled(aligned(input, product.ndim - 1), beta)
+
+
 def _input_rule(g, input_shape, beta):
     return scaled(sum_to(g, input_shape), beta)
 
@@ -68,6 +75,7 @@ def _input_rule(g, input_shape, beta):
     at=(),
     explain=added_matrix_fault,
     grad_fn="AddmmBackward0",
+    batch=lambda input, mat1, mat2, beta, alpha: _sums(input, stacked_product(mat1, mat2), beta, alpha),
 )
 def added_product(xp, input, mat1, mat2, *, beta, alpha):
     """beta * input + alpha * mat1 @ mat2."""
@@ -84,6 +92,9 @@ def added_product(xp, input, mat1, mat2, *, beta, alpha):
     at=(),
     explain=added_vector_fault,
     grad_fn="AddmvBackward0",
+    batch=lambda input, mat, vec, beta, alpha: _sums(
+        input, shaped(stacked_product(mat, shaped(vec, (*vec.shape, 1))), mat.shape[:2]), beta, alpha
+    ),
 )
 def added_vector_product(xp, input, mat, vec, *, beta, alpha):
     """beta * input + alpha * mat @ vec."""
@@ -100,6 +111,9 @@ def added_vector_product(xp, input, mat, vec, *, beta, alpha):
     at=(),
     explain=added_outer_fault,
     grad_fn="AddrBackward0",
+    batch=lambda input, vec1, vec2, beta, alpha: _sums(
+        input, shaped(vec1, (*vec1.shape, 1)) * shaped(vec2, (len(vec2), 1, vec2.shape[1])), beta, alpha
+    ),
 )
 def added_outer_product(xp, input, vec1, vec2, *, beta, alpha):
     """beta * input + alpha * vec1 vec2^T."""
@@ -116,6 +130,7 @@ def added_outer_product(xp, input, vec1, vec2, *, beta, alpha):
     at=(),
     explain=added_batch_fault,
     grad_fn="BaddbmmBackward0",
+    batch=lambda input, batch1, batch2, beta, alpha: _sums(input, stacked_product(batch1, batch2), beta, alpha),
 )
 def added_batch_product(xp, input, batch1, batch2, *, beta, alpha):
     """beta * input + alpha * batch1 @ batch2, matrix by matrix."""
@@ -132,6 +147,9 @@ def added_batch_product(xp, input, batch1, batch2, *, beta, alpha):
     at=(),
     explain=summed_batch_fault,
     grad_fn="AddbmmBackward0",
+    batch=lambda input, batch1, batch2, beta, alpha: _sums(
+        input, sum_over(stacked_product(batch1, batch2), axes=(1,), keepdim=False), beta, alpha
+    ),
 )
 def summed_batch_product(xp, input, batch1, batch2, *, beta, alpha):
     """beta * input + alpha * the sum of batch1 @ batch2 over the batch."""

@@ -227,7 +227,7 @@ bind_operator("__invert__", _inverted)
 # ---- closeness
 
 
-@constant(at=())
+@constant(at=(), batch="elementwise")
 def close(xp, x, y, *, rtol, atol, equal_nan):
     """Whether two numbers differ by no more than atol + rtol |y|."""
     near = x == y

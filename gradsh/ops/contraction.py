@@ -14,6 +14,19 @@ from gradsh.ops.samples import Sample, reals
 from gradsh.ops.shape import reshape
 from gradsh.ops.transposing import permuted
 
+EACH = "\0"  # the label of the dimension that examples are along
+
+
+def _contraction_of(which):
+    """The contraction of all examples, whose dimension has a label of its own."""
+
+    def rule(x, y, x_labels, y_labels, out_labels):
+        labels = (EACH * (name in which) + label for name, label in (("x", x_labels), ("y", y_labels)))
+        x_labels, y_labels = labels
+        return contraction(x, y, x_labels=x_labels, y_labels=y_labels, out_labels=EACH + out_labels)
+
+    return rule
+
 
 @bilinear(
     x=lambda g, y, x_labels, y_labels, out_labels: contraction(
@@ -31,6 +44,7 @@ from gradsh.ops.transposing import permuted
     at=(),
     explain=scalar_types_fault,
     grad_fn="ViewBackward0",
+    batch={which: _contraction_of(which) for which in ("x", "y", "x y")},
 )
 def contraction(xp, x, y, *, x_labels, y_labels, out_labels):
     """Products of x and y summed over the labels that the output lacks; every label of x is in y or in the output, and

@@ -13,24 +13,25 @@ from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw, wrap
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.examples import aligned
 from gradsh.ops.registry import attribute, function
 from gradsh.ops.samples import Sample, reals
 from gradsh.ops.structure import sum_to_size, summed, to_dtype, zeros
 
 
-@linear(x=lambda g: g, sample=Sample(reals(2, 3)), at=(), name="clone")
+@linear(x=lambda g: g, sample=Sample(reals(2, 3)), at=(), name="clone", batch="elementwise")
 def copied(xp, x):
     """A copy, its memory in the same order."""
     return xp.array(x, order="K")
 
 
-@linear(x=lambda g: g, sample=Sample(reals(2, 3)), at=(), grad_fn="CloneBackward0")
+@linear(x=lambda g: g, sample=Sample(reals(2, 3)), at=(), grad_fn="CloneBackward0", batch="elementwise")
 def copied_in_rows(xp, x):
     """A copy that lies in memory row by row."""
     return xp.array(x, order="C")
 
 
-@linear(x=lambda g: aliased(g), sample=Sample(reals(2, 3)), at=(), view=True, name="alias")
+@linear(x=lambda g: aliased(g), sample=Sample(reals(2, 3)), at=(), view=True, name="alias", batch="elementwise")
 def aliased(xp, x):
     """Another view of the whole."""
     return xp.asarray(x)[...]
@@ -110,6 +111,7 @@ FILLED = Sample(reals(2, 3), reals())
     sample=[Sample(reals(2, 3), reals(2, 3)), Sample(reals(2, 3), reals(3))],
     at=(),
     grad_fn="CopyBackwards",
+    batch="elementwise",
 )
 def replaced(xp, x, y):
     """The second tensor, in the shape and type of the first."""
@@ -118,7 +120,7 @@ def replaced(xp, x, y):
     return out
 
 
-@linear(x=_zeros, sample=Sample(reals(2, 3)), at=(), grad_fn="ZeroBackward0")
+@linear(x=_zeros, sample=Sample(reals(2, 3)), at=(), grad_fn="ZeroBackward0", batch="elementwise")
 def zeroed(xp, x):
     """Zeros in the place of a tensor."""
     return xp.zeros_like(x)
@@ -134,11 +136,19 @@ def _fill(tensor_fn, number_fn):
         at=(),
         grad_fn=tensor_fn,
         name=f"filled{tensor_fn[-1]}",
+        batch=lambda x, y: replaced(x, aligned(y, x.ndim - 1)),
     )
     def filled(xp, x, y):
         return xp.full_like(x, y)
 
-    @general(x=_zeros, sample=Sample(reals(2, 3), value=2.0), at=(), grad_fn=number_fn, name=f"filled{number_fn[-1]}")
+    @general(
+        x=_zeros,
+        sample=Sample(reals(2, 3), value=2.0),
+        at=(),
+        grad_fn=number_fn,
+        name=f"filled{number_fn[-1]}",
+        batch="elementwise",
+    )
     def filled_by_number(xp, x, *, value):
         return xp.full_like(x, value)
 

@@ -10,6 +10,7 @@ from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.dimensions import axis_of
+from gradsh.ops.examples import refused
 from gradsh.ops.registry import function
 from gradsh.ops.structure import to_dtype
 
@@ -49,7 +50,8 @@ def _unique_op(name, grad_fn, torch_name, in_runs=False):
         """The different numbers, or slices along an axis, with the place of each in them and how many of each."""
         return _different(xp, x, axis, in_runs)
 
-    return general(x=_underivable(torch_name), name=name, grad_fn=grad_fn, **UNIQUE)(different)
+    rule = refused(torch_name)
+    return general(x=_underivable(torch_name), name=name, grad_fn=grad_fn, batch=rule, **UNIQUE)(different)
 
 
 unique_numbers = _unique_op("unique", "Unique2Backward0", "_unique2")

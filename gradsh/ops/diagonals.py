@@ -9,6 +9,7 @@ from gradsh.ops.calls import operand
 from gradsh.ops.dimensions import axis_of
 from gradsh.ops.memory import as_strided
 from gradsh.ops.options import integer, number
+from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
 from gradsh.ops.shape import reshape
@@ -92,6 +93,7 @@ def embedded(xp, x, *, offset, dim1, dim2):
     sample=[Sample(reals(3, 4), diagonal=1), Sample(reals(2, 3, 3), diagonal=-1)],
     at=(),
     name="tril",
+    batch="stacked",
 )
 def lower(xp, x, *, diagonal):
     """Zeros above a diagonal."""
@@ -103,6 +105,7 @@ def lower(xp, x, *, diagonal):
     sample=[Sample(reals(3, 4), diagonal=1), Sample(reals(2, 3, 3), diagonal=-1)],
     at=(),
     name="triu",
+    batch="stacked",
 )
 def upper(xp, x, *, diagonal):
     """Zeros below a diagonal."""
@@ -114,6 +117,7 @@ def upper(xp, x, *, diagonal):
     sample=[Sample(reals(3, 4)), Sample(reals(3, 3))],
     at=(),
     name="trace",
+    batch=lambda x: sum_over(diagonal_copy(x, offset=0, dim1=1, dim2=2), axes=(1,), keepdim=False),
 )
 def diagonal_sum(xp, x):
     """The sum of the numbers on the diagonal."""

@@ -60,6 +60,7 @@ def _pair_rule(g, x, y, out, ord, axis):
     ],
     at=(),
     grad_fn="CdistBackward0",
+    batch="stacked",
 )
 def pair_distances(xp, x, y, *, ord):
     """Distance of every row of x to every row of y; the dimensions before the last two are broadcast."""
@@ -148,7 +149,7 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     return legacy_norm_over(difference + eps, ord=float(p), axes=axes_of(-1, difference.ndim), keepdim=keepdim)
 
 
-@general(x=lambda g: g, at=(), sample=Sample(nonzero(3), low=0.1), grad_fn="CloneBackward0")
+@general(x=lambda g: g, at=(), sample=Sample(nonzero(3), low=0.1), grad_fn="CloneBackward0", batch="elementwise")
 def raised_unseen(xp, x, *, low):
     """The numbers, at least `low`, with the derivative of a copy: PyTorch bounds norms behind autograd's back."""
     return xp.maximum(x, low)

@@ -8,6 +8,7 @@ from gradsh.engine.promote import common_shape
 from gradsh.engine.tensor import Size, Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
+from gradsh.ops.examples import aligned
 from gradsh.ops.options import sizes, whole
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
@@ -20,6 +21,7 @@ from gradsh.ops.structure import sum_to_size
     at=(),
     view=True,
     name="expand",
+    batch=lambda x, size: expanded(aligned(x, len(size)), size=(x.shape[0], *size)),
 )
 def expanded(xp, x, *, size):
     """The numbers repeated along dimensions of length 1 and new ones, without a copy."""

@@ -7,6 +7,7 @@ from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
 from gradsh.ops.dimensions import axes_of, axis_of, kept_shape
+from gradsh.ops.examples import over_rest, rest, shaped
 from gradsh.ops.picking import put_along
 from gradsh.ops.reduction import check_alone, unreduced
 from gradsh.ops.registry import function
@@ -24,12 +25,21 @@ OVERLOADS = (
 # ---- the share of each number in the gradient
 
 
-@constant(at=())
+@constant(at=(), batch=lambda x, y: _shares(x, y))
 def share_of_all(xp, x, y):
     """What part of the gradient of an extremum y of all numbers each of them gets; ties share alike, nan with nan."""
     x = xp.asarray(x)
     ties = xp.isnan(x) if xp.isnan(y) else xp.equal(x, y)
     return ties / xp.add.reduce(ties, None, x.dtype)
+
+
+def _shares(x, y):
+    """`share_of_all` for all examples."""
+    ones = (x.shape[0], *[1 for _ in rest(x)])
+    y = shaped(y, ones)
+    lost = OPS["isnan"](y)
+    ties = OPS["to_dtype"](OPS["where"](lost, OPS["isnan"](x), OPS["eq"](x, y)), dtype=x.dtype)
+    return ties / OPS["sum_over"](ties, axes=rest(x), keepdim=True)
 
 
 @constant(at=())
@@ -40,7 +50,12 @@ def share_over(xp, x, y, *, axes, keepdim):
     return ties / xp.add.reduce(ties, axes, None, None, True)
 
 
-@linear(x=lambda g, y: parted(g, y), sample=Sample(reals(3), Made(lambda rng: rng.permutation([0.0, 0.5, 0.5]))), at=())
+@linear(
+    x=lambda g, y: parted(g, y),
+    sample=Sample(reals(3), Made(lambda rng: rng.permutation([0.0, 0.5, 0.5]))),
+    at=(),
+    batch="elementwise",
+)
 def parted(xp, x, y):
     """x * y, and 0 where y is, whatever x."""
     return xp.where(xp.not_equal(y, 0), xp.multiply(x, y), xp.asarray(x).dtype.type(0))
@@ -69,13 +84,25 @@ ALONG = [Sample(distinct(2, 4), axis=1, keepdim=False), Sample(distinct(3, 2), a
 # ---- over everything
 
 
-@general(x=_rule_all, sample=[Sample(distinct(2, 3)), Sample(distinct())], at=(), grad_fn="MaxBackward1")
+@general(
+    x=_rule_all,
+    sample=[Sample(distinct(2, 3)), Sample(distinct())],
+    at=(),
+    grad_fn="MaxBackward1",
+    batch=over_rest("max_over"),
+)
 def max_all(xp, x):
     """The largest number."""
     return xp.maximum.reduce(x, None)
 
 
-@general(x=_rule_all, sample=[Sample(distinct(2, 3)), Sample(distinct())], at=(), grad_fn="MinBackward1")
+@general(
+    x=_rule_all,
+    sample=[Sample(distinct(2, 3)), Sample(distinct())],
+    at=(),
+    grad_fn="MinBackward1",
+    batch=over_rest("min_over"),
+)
 def min_all(xp, x):
     """The smallest number."""
     return xp.minimum.reduce(x, None)

@@ -5,6 +5,16 @@ from __future__ import annotations
 from gradsh.engine.op import linear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
+from gradsh.ops.examples import spread
+from gradsh.ops.index_examples import (
+    parts_of_each,
+    put_of_each,
+    rows_named,
+    same_parts,
+    same_put,
+    same_sums,
+    sums_of_each,
+)
 from gradsh.ops.samples import Made, Sample, reals
 from gradsh.ops.structure import sum_to_size
 
@@ -47,12 +57,21 @@ def explained(error, x, *indices, places, **settings):
     )
 
 
+def _repeated(y, x):
+    return spread(y, x.shape[0]) if isinstance(y, Tensor) else y
+
+
 @linear(
     x=lambda g, y, x_shape, dim: index_sums(g, y, size=x_shape, places=(dim,)),
     sample=[Sample(reals(3, 2), ROWS, dim=0), Sample(reals(2, 4), COLUMNS, dim=1), Sample(reals(3, 4), MASK, dim=0)],
     at=(),
     grad_fn="IndexBackward0",
     explain=lambda error, x, y, dim: explained(error, x, y, places=(dim,)),
+    batch={
+        "x": lambda x, y, dim: indexed(x, y, dim=dim + 1),
+        "y": rows_named,
+        "x y": lambda x, y, dim: parts_of_each(x, y, places=(dim,)),
+    },
 )
 def indexed(xp, x, y, *, dim):
     """The parts that one index tensor names: places along a dimension, or those where a mask holds."""
@@ -69,6 +88,7 @@ def indexed(xp, x, y, *, dim):
     at=(),
     grad_fn="IndexBackward0",
     explain=explained,
+    batch={"x": same_parts, "x indices": parts_of_each},
 )
 def indexed_by_all(xp, x, *indices, places):
     """The parts that several index tensors name, each beginning at its dimension."""
@@ -84,6 +104,7 @@ def indexed_by_all(xp, x, *indices, places):
     ],
     at=(),
     grad_fn="IndexPutBackward0",
+    batch={"x": same_sums, "x indices": sums_of_each},
 )
 def index_sums(xp, x, *indices, size, places):
     """Zeros to which parts are added where index tensors say; a place named twice gets both."""
@@ -101,6 +122,12 @@ def index_sums(xp, x, *indices, size, places):
     at=(),
     name="index_put",
     explain=lambda error, x, y, *indices, places, **settings: explained(error, x, *indices, places=places),
+    batch={
+        "x": lambda x, y, *indices, **settings: same_put(x, _repeated(y, x), *indices, **settings),
+        "y": lambda x, y, *indices, **settings: same_put(spread(x, y.shape[0]), y, *indices, **settings),
+        "x y": same_put,
+        "x y indices": put_of_each,
+    },
 )
 def put(xp, x, y, *indices, places, add):
     """A copy with the parts that index tensors name replaced, or added to."""

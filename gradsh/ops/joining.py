@@ -30,11 +30,20 @@ from gradsh.ops.structure import to_dtype, zeros
     ],
     at=(),
     name="cat",
+    batch=lambda *tensors, dim, starts: _joined_examples(tensors, dim, starts),
 )
 def joined(xp, *tensors, dim, starts):
     """Tensors one after the other along a dimension; `starts` says where each begins, and the last ends."""
     filled = [tensor for tensor in tensors if tensor.shape != (0,)]
     return xp.ascontiguousarray(xp.concatenate(filled or tensors, dim))
+
+
+def _joined_examples(tensors, dim, starts):
+    """The same for all examples, without the empty vectors that fit whatever shape the others have."""
+    rank = max(tensor.ndim for tensor in tensors)
+    kept = [place for place, tensor in enumerate(tensors) if tensor.ndim == rank]
+    ends = (*[starts[place] for place in kept], starts[-1])
+    return joined(*[tensors[place] for place in kept], dim=dim + 1, starts=ends)
 
 
 def _piece(g, shape):
@@ -47,6 +56,7 @@ def _piece(g, shape):
     sample=[Sample(reals(2, 3), reals(2, 3), dim=1), Sample(reals(), reals(), dim=0)],
     at=(),
     name="stack",
+    batch=lambda *tensors, dim=0: stacked(*tensors, dim=dim + 1),
 )
 def stacked(xp, *tensors, dim=0):
     """Tensors of one shape along a new dimension."""

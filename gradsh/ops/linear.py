@@ -6,8 +6,9 @@ from gradsh.engine.op import general
 from gradsh.fault import fault
 from gradsh.ops.affine import combined, sum_to
 from gradsh.ops.calls import alike
+from gradsh.ops.examples import aligned
 from gradsh.ops.product_faults import added_matrix_fault, matrix_fault
-from gradsh.ops.products import matmul, matrix_product, rows_of, rows_shape
+from gradsh.ops.products import matmul, matrix_product, rows_of, rows_shape, stacked_product
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
 from gradsh.ops.shape import reshaped
@@ -43,6 +44,19 @@ def _weight_rule(g, x):
     return matrix_product(_rows(g).T, _rows(x))
 
 
+# ---- for all examples, each with its own weight
+
+
+def _products(x, weight):
+    if x.ndim == 2:
+        return reshaped(_products(reshaped(x, size=(len(x), 1, x.shape[1])), weight), size=(len(x), weight.shape[1]))
+    return stacked_product(x, aligned(weight.mT, x.ndim - 1))
+
+
+def _plus(product, bias):
+    return product + aligned(bias, product.ndim - 1)
+
+
 def _linear_op(name, grad_fn):
     """The op without a bias, under each of the names that PyTorch's last node has."""
 
@@ -59,6 +73,7 @@ def _linear_op(name, grad_fn):
         name=name,
         grad_fn=grad_fn,
         through=THROUGH,
+        batch={"x": lambda x, weight: PRODUCTS[min(x.ndim, 3)](x, weight), "x weight": _products},
     )(linear_product)
 
 
@@ -86,6 +101,11 @@ def _affine_op(name, grad_fn):
         explain=lambda error, bias, x, weight: added_matrix_fault(error, bias, x, weight.T),
         grad_fn=grad_fn,
         through=THROUGH,
+        batch={
+            "x": lambda bias, x, weight: (affine_rows if x.ndim == 2 else affine_stack)(bias, x, weight),
+            "bias x": lambda bias, x, weight: _plus(PRODUCTS[min(x.ndim, 3)](x, weight), bias),
+            "bias x weight": lambda bias, x, weight: _plus(_products(x, weight), bias),
+        },
     )(affine_product)
 
 

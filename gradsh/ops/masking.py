@@ -12,8 +12,9 @@ from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.choice import where
+from gradsh.ops.examples import aligned, refused
 from gradsh.ops.expanding import expanded
-from gradsh.ops.index_tensors import index_sums
+from gradsh.ops.index_tensors import index_sums, indexed
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Made, Sample, reals
 from gradsh.ops.shape import reshape, reshaped
@@ -22,6 +23,11 @@ from gradsh.ops.splitting import unbind
 from gradsh.ops.structure import sum_to_size, to_dtype
 
 MASK = Made(lambda rng: rng.permutation([True, False, True, False, True, False]).reshape(2, 3))
+MASKED = (
+    "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for each "
+    "batch this would return a differently shaped Tensor. Please file an issue at "
+    "https://github.com/pytorch/pytorch/issues if you need this feature."
+)
 C_TYPES = {"bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
            "int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double"}  # fmt: skip
 
@@ -32,6 +38,7 @@ C_TYPES = {"bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int
     at=(),
     name="masked_fill_number",
     grad_fn="MaskedFillBackward0",
+    batch="elementwise",
 )
 def marked(xp, x, y, *, value):
     """A copy with Python's number where a mask holds."""
@@ -46,6 +53,7 @@ def marked(xp, x, y, *, value):
     sample=Sample(reals(2, 3), MASK, reals()),
     at=(),
     grad_fn="MaskedFillBackward1",
+    batch=lambda x, y, z: where(y, aligned(z, x.ndim - 1), x),
 )
 def filled(xp, x, y, z):
     """A copy with the number of a 0-d tensor where a mask holds."""
@@ -59,6 +67,7 @@ def filled(xp, x, y, z):
     sample=Sample(reals(2, 3), MASK),
     at=(),
     name="masked_select",
+    batch={"x": lambda x, y: indexed(x, y, dim=1), "x y": refused("", MASKED)},
 )
 def chosen(xp, x, y):
     """The numbers where a mask holds, in a vector."""
@@ -67,27 +76,34 @@ def chosen(xp, x, y):
 
 @linear(
     x=lambda g, y: marked(g, y, value=0.0),
-    z=lambda g, y, z_shape, count: _headed(chosen(g, y), z_shape, count),
-    sample=Sample(reals(2, 3), MASK, reals(2, 2), count=3),
+    z=lambda g, y, z_shape: _headed(chosen(g, y), z_shape),
+    sample=Sample(reals(2, 3), MASK, reals(2, 2)),
     at=(),
     name="masked_scatter",
 )
-def refilled(xp, x, y, z, *, count):
-    """A copy with the first `count` numbers of another tensor put, in order, where a mask holds."""
-    out = xp.array(x, order="C")
+def refilled(xp, x, y, z):
+    """A copy with the first numbers of another tensor put, in order, where a mask holds."""
+    out, count = xp.array(x, order="C"), int(xp.count_nonzero(y))
+    if z.size < count:
+        raise fault(
+            RuntimeError,
+            "Number of elements of source < number of ones in mask",
+            notes=(f"the mask holds at {count} places, and there are {z.size} numbers",),
+        )
     out[y] = z.ravel()[:count]
     return out
 
 
-def _headed(values, shape, count):
+def _headed(values, shape):
     """Values as the first numbers of a tensor of zeros."""
     numel = 1
     for length in shape:
         numel *= length
-    return reshaped(spread_range(values, size=(numel,), dim=0, start=0, end=count, step=1), size=shape)
+    head = spread_range(values, size=(numel,), dim=0, start=0, end=values.shape[0], step=1)
+    return reshaped(head, size=shape)
 
 
-@constant(at=())
+@constant(at=(), batch=refused("nonzero"))
 def nonzero_places(xp, x):
     """The indices of the numbers that are not zero, a row each."""
     return xp.argwhere(x)
@@ -156,14 +172,7 @@ def masked_scatter(input, mask, source):
             RuntimeError, f"masked_scatter: expected self and source to have same dtypes but got{have} and {want}"
         )
     input, mask = _mask(input, mask, "masked_scatter_")
-    count = int(mask.raw.sum())
-    if source.numel() < count:
-        raise fault(
-            RuntimeError,
-            "Number of elements of source < number of ones in mask",
-            notes=(f"the mask holds at {count} places, and there are {source.numel()} numbers",),
-        )
-    return refilled(input, mask, source, count=count)
+    return refilled(input, mask, source)
 
 
 @function(example="nonzero(tensor([0.0, 3.0, 4.0]))")

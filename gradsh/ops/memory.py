@@ -12,6 +12,7 @@ from gradsh.ops.copying import copied_in_rows
 from gradsh.ops.options import integer, sizes
 from gradsh.ops.registry import attribute, function
 from gradsh.ops.samples import Sample, reals
+from gradsh.ops.structure import for_all
 
 
 def strides_of(tensor):
@@ -161,6 +162,7 @@ def storage_offset(self):
     at=(),
     view=True,
     name="as_strided",
+    batch=lambda x, layout: windowed(x, layout=for_all(x, layout)),
 )
 def windowed(xp, x, *, layout):
     """The elements at strides of a tensor's memory; `layout` as `inplace.geometry` describes a view."""
@@ -172,6 +174,7 @@ def windowed(xp, x, *, layout):
     sample=Sample(reals(3, 2), layout=((5,), None, (3, 2), (1, 1), 1)),
     at=(),
     grad_fn="AsStridedBackwardBackward0",
+    batch=lambda x, layout: window_sums(x, layout=for_all(x, layout)),
 )
 def window_sums(xp, x, *, layout):
     """Zeros to which numbers are added at the places of strided windows."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from math import inf
 
 from gradsh.engine.alias import TYPE_NAMES
-from gradsh.engine.op import constant, general
+from gradsh.engine.op import OPS, constant, general
 from gradsh.engine.promote import broadcast_fault
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import abs as magnitude, sgn
 from gradsh.ops.calls import Unfit, floats
 from gradsh.ops.choice import where
 from gradsh.ops.dimensions import axes_of, axis_of, kept_shape
+from gradsh.ops.examples import aligned, rest
 from gradsh.ops.extrema import max_over, min_over
 from gradsh.ops.powers import power_to_number
 from gradsh.ops.reduction import sum_over, unreduced
@@ -232,10 +233,18 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     sample=[Sample(reals(2, 3), reals(3), ord=2.0), Sample(reals(3), reals(3), ord=1.5)],
     at=(),
     grad_fn="DistBackward0",
+    batch=lambda x, y, ord: _distances(x, y, ord),
 )
 def distance(xp, x, y, *, ord):
     """Norm of the difference."""
     return measured(xp, xp.subtract(x, y), ord, None)
+
+
+def _distances(x, y, ord):
+    """`distance` for all examples."""
+    rank = max(x.ndim, y.ndim) - 1
+    difference = OPS["sub"](aligned(x, rank), aligned(y, rank))
+    return norm_over(difference, ord=ord, axes=rest(difference), keepdim=False)
 
 
 def _distance_slope(g, difference, shape, out, ord):

@@ -8,6 +8,7 @@ from gradsh.fault import fault
 from gradsh.ops import selection
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.dimensions import axis_of
+from gradsh.ops.examples import over_flat
 from gradsh.ops.extrema import check_not_empty, parted, share_of_all
 from gradsh.ops.picking import put_along
 from gradsh.ops.reduction import unreduced
@@ -267,6 +268,7 @@ def _median_ops(name, skip_nan):
         x=lambda g, x, x_shape, out: parted(expand_to(g, size=x_shape), share_of_all(x, out)),
         sample=[Sample(distinct(5)), Sample(distinct(2, 2))],
         at=(),
+        batch=over_flat(f"{name}_along"),
         name=name,
         grad_fn=f"{name.capitalize()}Backward0",
     )(median_of_all)

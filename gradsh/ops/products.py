@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from gradsh.engine.op import bilinear
+from gradsh.engine.op import OPS, bilinear
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import alike
+from gradsh.ops.examples import aligned, folded, shaped, unfolded
 from gradsh.ops.product_faults import batch_fault, dot_fault, matrix_fault, row_fault, stacked_fault, vector_fault
 from gradsh.ops.registry import bind_operator, function
 from gradsh.ops.samples import Sample, reals
@@ -32,6 +33,11 @@ def right_gradient(g, x, y):
     at=(),
     explain=matrix_fault,
     grad_fn="MmBackward0",
+    batch={
+        "x": lambda x, y: folded_product(x, y),
+        "y": lambda x, y: stacked_product(x, y),
+        "x y": lambda x, y: stacked_product(x, y),
+    },
 )
 def matrix_product(xp, x, y):
     """Product of two matrices."""
@@ -47,6 +53,11 @@ def matrix_product(xp, x, y):
     at=(),
     explain=vector_fault,
     grad_fn="MvBackward0",
+    batch={
+        "x": lambda x, y: unfolded(matrix_vector_product(folded(x), y), len(x)),
+        "y": lambda x, y: matrix_product(y, x.T),
+        "x y": lambda x, y: shaped(stacked_product(x, shaped(y, (*y.shape, 1))), x.shape[:2]),
+    },
 )
 def matrix_vector_product(xp, x, y):
     """Product of a matrix and a vector."""
@@ -62,6 +73,10 @@ def matrix_vector_product(xp, x, y):
     at=(),
     explain=matrix_fault,
     grad_fn="SqueezeBackward4",
+    batch={
+        "x": lambda x, y: matrix_product(x, y),
+        "x y": lambda x, y: shaped(stacked_product(shaped(x, (len(x), 1, x.shape[1])), y), (len(y), y.shape[2])),
+    },
 )
 def vector_matrix_product(xp, x, y):
     """Product of a row vector and a matrix."""
@@ -77,6 +92,11 @@ def vector_matrix_product(xp, x, y):
     at=(),
     explain=dot_fault,
     grad_fn="DotBackward0",
+    batch={
+        "x": lambda x, y: matrix_vector_product(x, y),
+        "y": lambda x, y: matrix_vector_product(y, x),
+        "x y": lambda x, y: OPS["sum_over"](x * y, axes=(1,), keepdim=False),
+    },
 )
 def dot_product(xp, x, y):
     """Sum of the products of two vectors' numbers."""
@@ -91,6 +111,10 @@ def dot_product(xp, x, y):
     sample=Sample(reals(2), reals(3)),
     at=(),
     grad_fn="MulBackward0",
+    batch={
+        "x": lambda x, y: shaped(x, (*x.shape, 1)) * y,
+        "x y": lambda x, y: shaped(x, (*x.shape, 1)) * shaped(y, (len(y), 1, y.shape[1])),
+    },
 )
 def outer_product(xp, x, y):
     """Products of each number of a vector with each of another."""
@@ -104,6 +128,7 @@ def outer_product(xp, x, y):
     at=(),
     explain=batch_fault,
     grad_fn="BmmBackward0",
+    batch={which: lambda x, y: stacked_product(x, y) for which in ("x", "y", "x y")},
 )
 def batch_product(xp, x, y):
     """Product of each matrix of a batch with its match in another."""
@@ -123,6 +148,11 @@ def _stacked_op(name, grad_fn):
 
     product.__name__ = name
     return bilinear(
+        batch={
+            "x": lambda x, y: stacked_product(aligned(x, y.ndim), y),
+            "y": lambda x, y: stacked_product(x, aligned(y, x.ndim)),
+            "x y": lambda x, y: _stacks(x, y),
+        },
         x=lambda g, x_shape, y: sum_to_size(stacked_product(g, y.mT), size=x_shape),
         y=lambda g, y_shape, x: sum_to_size(stacked_product(x.mT, g), size=y_shape),
         sample=[Sample(reals(2, 1, 2, 3), reals(2, 3, 2)), Sample(reals(2, 3), reals(2, 3, 1))],
@@ -130,6 +160,12 @@ def _stacked_op(name, grad_fn):
         explain=stacked_fault,
         grad_fn=grad_fn,
     )(product)
+
+
+def _stacks(x, y):
+    """Products of the stacks of matrices of all examples."""
+    rank = max(x.ndim, y.ndim) - 1
+    return stacked_product(aligned(x, rank), aligned(y, rank))
 
 
 stacked_product = _stacked_op("stacked_product", "UnsafeViewBackward0")
@@ -158,6 +194,7 @@ def blas_ready(xp, x):
     at=(),
     explain=matrix_fault,
     grad_fn="UnsafeViewBackward0",
+    batch={"x": lambda x, y: folded_product(x, y), "x y": lambda x, y: _stacks(x, y)},
 )
 def folded_product(xp, x, y):
     """Products of matrices with one matrix, as one product of all their rows."""

@@ -30,6 +30,7 @@ OVERLOADS = (f"(Tensor input, Tensor q, {REST}", f"(Tensor input, float q, {REST
     sample=Sample(reals(2, 3, 1), size=(2, 3)),
     at=(),
     grad_fn="SqueezeBackward4",
+    batch="sized",
 )
 def squeezed_to(xp, x, *, size):
     """The same numbers with dimensions of length 1 dropped or added."""

@@ -11,6 +11,7 @@ from gradsh.ops.arithmetic import mul
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.copying import copied_in_rows
 from gradsh.ops.dimensions import axis_of
+from gradsh.ops.examples import aligned, flat, shaped
 from gradsh.ops.expanding import expanded
 from gradsh.ops.options import integer, sizes, whole
 from gradsh.ops.registry import function
@@ -35,10 +36,17 @@ def flipped(xp, x, *, dims):
     sample=[Sample(reals(2, 3), shifts=(1, -2), dims=(0, 1)), Sample(reals(2, 3), shifts=(2,), dims=())],
     at=(),
     name="roll",
+    batch=lambda x, shifts, dims: _rolled(x, shifts, dims),
 )
 def rolled(xp, x, *, shifts, dims):
     """The numbers moved along dimensions, or along the flattened tensor; those that leave come back at the start."""
     return xp.ascontiguousarray(xp.roll(x, shifts, dims or None)) if xp.ndim(x) else x
+
+
+def _rolled(x, shifts, dims):
+    if dims:
+        return rolled(x, shifts=shifts, dims=tuple([dim + 1 for dim in dims]))
+    return shaped(rolled(flat(x), shifts=shifts, dims=(1,) * len(shifts)), x.shape)
 
 
 @linear(
@@ -71,6 +79,7 @@ def _summed_copies(g, x_shape, repeats):
     sample=[Sample(reals(2, 3), repeats=(2, 1)), Sample(reals(3), repeats=(2, 3)), Sample(reals(), repeats=(2,))],
     at=(),
     name="repeat",
+    batch=lambda x, repeats: repeated(aligned(x, len(repeats)), repeats=(1, *repeats)),
 )
 def repeated(xp, x, *, repeats):
     """The whole repeated along every dimension."""

@@ -7,6 +7,7 @@ from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, floats, in_type, of_type, operand
 from gradsh.ops.dimensions import axes_of, axis_of, kept_shape, reduced_count
+from gradsh.ops.examples import over_flat, over_rest
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Made, Sample, reals
 from gradsh.ops.scanning import holds_zero, running_product
@@ -55,7 +56,13 @@ def repeat_over(xp, x, *, size, axes, keepdim):
 # ---- sums and means
 
 
-@linear(x=lambda g, x_shape: expand_to(g, size=x_shape), sample=Sample(reals(2, 3)), at=(), grad_fn="SumBackward0")
+@linear(
+    x=lambda g, x_shape: expand_to(g, size=x_shape),
+    sample=Sample(reals(2, 3)),
+    at=(),
+    grad_fn="SumBackward0",
+    batch=over_rest("sum_over"),
+)
 def sum_all(xp, x):
     """Sum of every number."""
     return total(xp, x, None)
@@ -93,6 +100,7 @@ def check_alone(keepdim):
     sample=Sample(reals(2, 3)),
     at=(),
     grad_fn="MeanBackward0",
+    batch=over_rest("mean_over"),
 )
 def mean_all(xp, x):
     """Mean of every number."""
@@ -146,7 +154,7 @@ def nansum_over(xp, x, *, axes, keepdim):
     return total(xp, xp.where(xp.isnan(x), xp.asarray(x).dtype.type(0), x), axes, keepdim)
 
 
-@constant(at=())
+@constant(at=(), batch="elementwise")
 def not_nan(xp, x):
     """1 where there is a number, 0 where there is nan, in the operand's type."""
     x = xp.asarray(x)
@@ -196,6 +204,7 @@ def _product(xp, x, axis, keepdim):
     sample=[Sample(reals(2, 3)), Sample(Made(lambda rng: rng.permutation([0.0, 1.5, -0.7, 2.0])))],
     at=(),
     grad_fn="ProdBackward0",
+    batch=over_flat("prod_over"),
 )
 def prod_all(xp, x):
     """Product of every number."""

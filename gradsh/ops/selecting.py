@@ -10,7 +10,19 @@ from gradsh.engine.runtime import canonical
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.choice import where
 from gradsh.ops.dimensions import axis_of
+from gradsh.ops.examples import flat, shaped, spread
+from gradsh.ops.index_examples import (
+    same_sums,
+    slice_sums_of,
+    slices_added,
+    slices_named,
+    slices_of_each,
+    slices_put,
+    sums_of_each,
+)
+from gradsh.ops.picking import put_along, take_along
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Made, Sample, reals
 from gradsh.ops.scattering import REDUCTIONS, check_bounds, scatter_reduced
@@ -32,6 +44,11 @@ def at(dim, key):
     sample=[Sample(reals(3, 2), PLACES, dim=0), Sample(reals(2, 3), PLACES, dim=1)],
     at=(),
     name="index_select",
+    batch={
+        "x": lambda x, y, dim: chosen_slices(x, y, dim=dim + 1) if x.ndim > 1 else x,
+        "y": slices_named,
+        "x y": slices_of_each,
+    },
 )
 def chosen_slices(xp, x, y, *, dim):
     """The slices at places of a dimension."""
@@ -43,6 +60,7 @@ def chosen_slices(xp, x, y, *, dim):
     sample=[Sample(reals(4, 2), PLACES, size=(3, 2), dim=0), Sample(reals(2, 4), PLACES, size=(2, 3), dim=1)],
     at=(),
     grad_fn="IndexSelectBackwardBackward0",
+    batch={"x": slice_sums_of(same_sums), "x y": slice_sums_of(sums_of_each)},
 )
 def slice_sums(xp, x, y, *, size, dim):
     """Zeros to which slices are added at places of a dimension."""
@@ -58,6 +76,7 @@ def slice_sums(xp, x, y, *, size, dim):
     ],
     at=(),
     name="index_add",
+    batch=slices_added,
 )
 def with_slices_added(xp, x, y, z, *, dim, alpha):
     """A copy with slices added at places of a dimension."""
@@ -71,6 +90,7 @@ def with_slices_added(xp, x, y, z, *, dim, alpha):
     sample=[Sample(reals(3, 2), ONCE, reals(2, 2), dim=0)],
     at=(),
     name="index_copy",
+    batch=lambda x, y, z, dim: slices_put(x, z, y, dim),
 )
 def with_slices(xp, x, y, z, *, dim):
     """A copy with the slices at places of a dimension replaced."""
@@ -85,6 +105,7 @@ def with_slices(xp, x, y, z, *, dim):
     sample=[Sample(reals(2, 3), ONCE, reals(), dim=1)],
     at=(),
     grad_fn="IndexFillBackward1",
+    batch=lambda x, y, z, dim: slices_put(x, z, y, dim),
 )
 def with_slices_filled(xp, x, y, z, *, dim):
     """A copy with one number throughout the slices at places of a dimension."""
@@ -98,6 +119,7 @@ def with_slices_filled(xp, x, y, z, *, dim):
     sample=[Sample(reals(2, 3), ONCE, dim=1, value=2.0)],
     at=(),
     grad_fn="IndexFillBackward0",
+    batch=lambda x, y, dim, value: slices_put(x, value, y, dim),
 )
 def with_slices_marked(xp, x, y, *, dim, value):
     """As `with_slices_filled`, for Python's number."""
@@ -111,6 +133,11 @@ def with_slices_marked(xp, x, y, *, dim, value):
     sample=Sample(reals(2, 3), FLAT),
     at=(),
     name="take",
+    batch={
+        "x": lambda x, y: _taken(x, y),
+        "y": lambda x, y: taken(x, y),
+        "x y": lambda x, y: shaped(take_along(flat(x), _along(x, y), axis=1), y.shape),
+    },
 )
 def taken(xp, x, y):
     """The numbers at places of the flattened tensor."""
@@ -122,6 +149,10 @@ def taken(xp, x, y):
     sample=Sample(reals(2, 2), FLAT, size=(2, 3)),
     at=(),
     grad_fn="TakeBackwardBackward0",
+    batch={
+        "x": lambda x, y, size: _flat_sums(x, spread(y, x.shape[0]), size),
+        "x y": lambda x, y, size: _flat_sums(x, y, size),
+    },
 )
 def flat_sums(xp, x, y, *, size):
     """Zeros to which numbers are added at places of the flattened tensor."""
@@ -146,6 +177,28 @@ def put_flat(xp, x, y, z, *, add):
         return out + xp.sums_at(count, xp.where(y < 0, y + count, y), xp.asarray(z)).reshape(out.shape)
     out.reshape(-1)[y] = z
     return out
+
+
+# ---- numbers of the flattened examples of a vmap
+
+
+def _along(x, y):
+    """Places of the flattened examples as vectors, none of them counted from the end."""
+    y, count = flat(y), flat(x).shape[1]
+    return where(y < 0, y + count, y)
+
+
+def _taken(x, y):
+    return shaped(chosen_slices(flat(x), _along(x, spread(y, 1))[0], dim=1), (x.shape[0], *y.shape))
+
+
+def _flat_sums(x, y, size):
+    count = 1
+    for length in size:
+        count *= length
+    y = flat(y)
+    found = put_along(flat(x), where(y < 0, y + count, y), size=(x.shape[0], count), axis=1)
+    return shaped(found, (x.shape[0], *size))
 
 
 # ---- the functions

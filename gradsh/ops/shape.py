@@ -11,6 +11,7 @@ from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.copying import copied_in_rows
 from gradsh.ops.dimensions import axis_of
+from gradsh.ops.examples import rest
 from gradsh.ops.memory import contiguous, is_contiguous, strides_of
 from gradsh.ops.options import integer, sizes, whole
 from gradsh.ops.registry import function
@@ -23,6 +24,7 @@ from gradsh.ops.samples import Sample, reals
     at=(),
     view=True,
     name="view",
+    batch="sized",
 )
 def viewed(xp, x, *, size):
     """The numbers in their order under other dimensions, where memory allows it."""
@@ -35,6 +37,7 @@ def viewed(xp, x, *, size):
     at=(),
     view=True,
     name="reshape_alias",
+    batch="sized",
 )
 def realigned(xp, x, *, size):
     """As `viewed`, of numbers that do not lie row by row."""
@@ -46,43 +49,63 @@ def realigned(xp, x, *, size):
     sample=Sample(reals(2, 3), size=(3, 2)),
     at=(),
     name="unsafe_view",
+    batch="sized",
 )
 def reshaped(xp, x, *, size):
     """The numbers in their order under other dimensions; no view to the rules of in-place changes."""
     return xp.reshape(x, size)
 
 
-def _squeeze(grad_fn, *settings):
-    return linear(
-        x=_unsqueezed, sample=[Sample(reals(1, 3, 1), **one) for one in settings], at=(), view=True, grad_fn=grad_fn
-    )
+def _squeeze(grad_fn, *settings, batch):
+    samples = [Sample(reals(1, 3, 1), **one) for one in settings]
+    return linear(x=_unsqueezed, sample=samples, at=(), view=True, grad_fn=grad_fn, batch=batch)
 
 
 def _unsqueezed(g, x_shape):
     return reshaped(g, size=x_shape)
 
 
-@_squeeze("SqueezeBackward0", {})
+@_squeeze(
+    "SqueezeBackward0", {}, batch=lambda x: squeezed_at_all(x, dim=tuple([k for k in rest(x) if x.shape[k] == 1]))
+)
 def squeezed(xp, x):
     """Without the dimensions of length 1."""
     return xp.asarray(x).squeeze()
 
 
-@_squeeze("SqueezeBackward1", {"dim": 0}, {"dim": 1}, {"dim": -1})
+@_squeeze(
+    "SqueezeBackward1",
+    {"dim": 0},
+    {"dim": 1},
+    {"dim": -1},
+    batch=lambda x, dim: squeezed_at(x, dim=dim + (dim >= 0)) if x.ndim > 1 else squeezed_at_all(x, dim=()),
+)
 def squeezed_at(xp, x, *, dim):
     """Without a dimension, where its length is 1."""
     x = xp.asarray(x)
     return x.squeeze(dim) if x.ndim and x.shape[dim] == 1 else x[...]
 
 
-@_squeeze("SqueezeBackward2", {"dim": (0, 1)}, {"dim": (0, -1)})
+@_squeeze(
+    "SqueezeBackward2",
+    {"dim": (0, 1)},
+    {"dim": (0, -1)},
+    batch=lambda x, dim: squeezed_at_all(x, dim=tuple([one + (one >= 0) for one in dim]) if x.ndim > 1 else ()),
+)
 def squeezed_at_all(xp, x, *, dim):
     """Without those of several dimensions whose length is 1."""
     x = xp.asarray(x)
     return x.squeeze(tuple([one for one in dim if x.shape[one] == 1])) if x.ndim else x[...]
 
 
-@linear(x=lambda g, dim: squeezed_at(g, dim=dim), sample=Sample(reals(2, 3), dim=1), at=(), view=True, name="unsqueeze")
+@linear(
+    x=lambda g, dim: squeezed_at(g, dim=dim),
+    sample=Sample(reals(2, 3), dim=1),
+    at=(),
+    view=True,
+    name="unsqueeze",
+    batch=lambda x, dim: unsqueezed(x, dim=dim + (dim >= 0)),
+)
 def unsqueezed(xp, x, *, dim):
     """A new dimension of length 1."""
     return xp.expand_dims(x, dim)

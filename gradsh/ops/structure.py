@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from gradsh.engine.op import linear
+from gradsh.ops.examples import aligned, shaped
 from gradsh.ops.samples import Sample, reals
 
 
-@linear(x=lambda g, x_shape: expand_to(g, size=x_shape), sample=Sample(reals(2, 3), size=(1, 3)), at=())
+@linear(
+    x=lambda g, x_shape: expand_to(g, size=x_shape),
+    sample=[Sample(reals(2, 3), size=(1, 3)), Sample(reals(2, 3), size=(3,))],
+    at=(),
+    batch=lambda x, size: _summed(x, size),
+)
 def sum_to_size(xp, x, *, size):
     """Sum over the dimensions along which `size` would be broadcast to this shape."""
     return xp.sum_to(x, size)
@@ -17,6 +23,7 @@ def sum_to_size(xp, x, *, size):
     sample=Sample(reals(1, 3), size=(2, 3)),
     at=(),
     grad_fn="ExpandBackward0",
+    batch=lambda x, size: _expanded(x, size),
 )
 def expand_to(xp, x, *, size):
     """A copy broadcast to a shape."""
@@ -25,10 +32,34 @@ def expand_to(xp, x, *, size):
     return out
 
 
-@linear(x=lambda g, x_dtype: to_dtype(g, dtype=x_dtype), at=(), grad_fn="ToCopyBackward0")
+@linear(x=lambda g, x_dtype: to_dtype(g, dtype=x_dtype), at=(), grad_fn="ToCopyBackward0", batch="elementwise")
 def to_dtype(xp, x, *, dtype):
     """The same numbers in another element type."""
     return xp.cast(x, dtype)
+
+
+# ---- for all examples, along the first dimension
+
+
+def _summed(x, size):
+    missing = x.ndim - 1 - len(size)
+    if missing < 0:
+        return _expanded(x, size)
+    return shaped(sum_to_size(x, size=(x.shape[0], *(1,) * missing, *size)), (x.shape[0], *size))
+
+
+def _expanded(x, size):
+    return expand_to(aligned(x, len(size)), size=(x.shape[0], *size))
+
+
+def for_all(x, geometry):
+    """The geometry of a part of each example, in elements of the memory that holds all of them one after the other."""
+    whole, strides, part, steps, offset = geometry
+    reach = 1
+    for length in whole:
+        reach *= length
+    count = x.shape[0]
+    return (count, *whole), strides and (reach, *strides), (count, *part), (reach, *steps), offset
 
 
 def summed(g, shape, dtype):
@@ -47,6 +78,7 @@ TURNED = ((3, 4), (1, 3), (4, 2), (3, 2), 0)
     sample=[Sample(reals(3, 4), geometry=GEOMETRY), Sample(reals(3, 4), geometry=TURNED)],
     at=(),
     grad_fn="AsStridedBackward0",
+    batch=lambda x, geometry: strided_part(x, geometry=for_all(x, geometry)),
 )
 def strided_part(xp, x, *, geometry):
     """A copy of the part of a tensor that a view covers."""
@@ -58,6 +90,7 @@ def strided_part(xp, x, *, geometry):
     sample=[Sample(reals(2, 2), geometry=GEOMETRY), Sample(reals(4, 2), geometry=TURNED)],
     at=(),
     grad_fn="AsStridedBackwardBackward0",
+    batch=lambda x, geometry: strided_spread(x, geometry=for_all(x, geometry)),
 )
 def strided_spread(xp, x, *, geometry):
     """Zeros to which the numbers of a part are added."""
@@ -70,6 +103,7 @@ def strided_spread(xp, x, *, geometry):
     sample=[Sample(reals(3, 4), reals(2, 2), geometry=GEOMETRY), Sample(reals(3, 4), reals(2), geometry=TURNED)],
     at=(),
     grad_fn="CopySlices",
+    batch=lambda x, y, geometry: strided_put(x, aligned(y, len(geometry[2])), geometry=for_all(x, geometry)),
 )
 def strided_put(xp, x, y, *, geometry):
     """A copy of a tensor with the part that a view covers replaced, by what broadcasts to it."""
@@ -78,7 +112,12 @@ def strided_put(xp, x, y, *, geometry):
     return whole
 
 
-@linear(x=lambda g, x_shape: sum_to_size(g * 0, size=x_shape), at=(), sample=Sample(reals(2), shape=(3, 2)))
+@linear(
+    x=lambda g, x_shape: sum_to_size(g * 0, size=x_shape),
+    at=(),
+    sample=Sample(reals(2), shape=(3, 2)),
+    batch=lambda x, shape: zeros(x, shape=(x.shape[0], *shape)),
+)
 def zeros(xp, x, *, shape):
     """Zeros of a shape, in the type of another tensor."""
     return xp.zeros(shape, xp.dtype_of(x).code)

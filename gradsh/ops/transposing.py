@@ -12,7 +12,14 @@ from gradsh.ops.registry import attribute, function
 from gradsh.ops.samples import Sample, reals
 
 
-@linear(x=lambda g: turned(g), sample=[Sample(reals(2, 3)), Sample(reals(3))], at=(), view=True, name="t")
+@linear(
+    x=lambda g: turned(g),
+    sample=[Sample(reals(2, 3)), Sample(reals(3))],
+    at=(),
+    view=True,
+    name="t",
+    batch=lambda x: swapped(x, dim0=1, dim1=2) if x.ndim == 3 else aliased(x),
+)
 def turned(xp, x):
     """A matrix with its rows as columns."""
     return xp.asarray(x).T
@@ -24,6 +31,9 @@ def turned(xp, x):
     at=(),
     view=True,
     name="transpose",
+    batch=lambda x, dim0, dim1: (
+        swapped(x, dim0=dim0 + (dim0 >= 0), dim1=dim1 + (dim1 >= 0)) if x.ndim > 1 else aliased(x)
+    ),
 )
 def swapped(xp, x, *, dim0, dim1):
     """Two dimensions exchanged."""
@@ -37,6 +47,7 @@ def swapped(xp, x, *, dim0, dim1):
     at=(),
     view=True,
     name="permute",
+    batch=lambda x, dims: permuted(x, dims=(0, *[dim + 1 for dim in dims])),
 )
 def permuted(xp, x, *, dims):
     """The dimensions in another order."""

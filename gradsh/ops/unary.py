@@ -342,6 +342,7 @@ def imag(input):
     at=("torch", "Tensor"),
     sample=Sample(positive(3)),
     example="frexp(tensor([10.0]))",
+    batch="elementwise",
 )
 def frexp(xp, x):
     """Mantissa in [0.5, 1) and power of 2 whose product is x."""
@@ -353,7 +354,7 @@ def frexp(xp, x):
 
 
 @elementwise(
-    x=lambda g, y: ldexp(g, y),  # noqa: PLW0108  (declared after it)
+    x=lambda g, y: ldexp(g, y),
     y=lambda g, out: g * out * math.log(2.0),
     sample=reals,
     numbers=False,
