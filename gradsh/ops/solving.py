@@ -27,11 +27,12 @@ from gradsh.ops.shape import reshape
 from gradsh.ops.structure import sum_to_size
 
 
-def regular(*batch, order=3):
+def regular(*batch, order=3, columns=None):
     """Matrices to draw that are far from singular."""
     import numpy as np
 
-    return Made(lambda rng: rng.uniform(-1, 1, (*batch, order, order)) + 2 * np.eye(order))
+    identity = np.eye(order, columns)
+    return Made(lambda rng: rng.uniform(-1, 1, (*batch, *identity.shape)) + 2.5 * identity)
 
 
 def columns_first(xp, x):
