@@ -20,6 +20,7 @@ from gradsh.engine.tensor import Tensor
 from gradsh.fault import CommandError, Ended, LimitReached, fault
 from gradsh.lang import Source, compile_program
 from gradsh.library.scope import Scope
+from gradsh.notices import Hearing, Notices
 from gradsh.view.value import PrintRecord, ValueRecord
 
 TYPE_CHECKING = False
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from gradsh.lang import Program
     from gradsh.lang.places import Place, Places
     from gradsh.library.helpers import Helpers
+    from gradsh.library.outside.pyplot import Figures
     from gradsh.repl.commands.command import Command
     from gradsh.settings import Settings
     from gradsh.view.record import Record
@@ -84,6 +86,8 @@ class Session:
         self._entered: list[_Entered] = []
         self._direct = False
         self.namespace: dict[str, Any] = {}
+        self.notices = Notices(self)
+        self._figures: Figures | None = None
         self._open_scope()
         self.reset()
 
@@ -113,6 +117,8 @@ class Session:
         source = Source.add(name, text)
         program = compile_program(source, dialect=self.dialect, echo=echo, signatures=self._resolve)  # type: ignore[arg-type]
         self.programs[source.filename] = program
+        if program.warnings or source.skipped:
+            self.notices.compiled(program)
         return program
 
     def run(self, text: str, name: str = "<input>", *, echo: bool = True) -> list[Record]:
@@ -233,7 +239,9 @@ class Session:
         return None if near is None else f"did you mean {near}?"
 
     def _helper(self, name: str) -> Any:
-        """The helper module of a name, or None."""
+        """The module of a name that belongs to the session: its pictures, or a file beside the program; or None."""
+        if name.partition(".")[0] in ("matplotlib", "mpl_toolkits"):
+            return self.figures.module(name)
         if self.folder is None:
             return None
         if self._helpers is None:
@@ -241,6 +249,15 @@ class Session:
 
             self._helpers = Helpers(self.folder, self._run_helper)
         return self._helpers(name)
+
+    @property
+    def figures(self) -> Figures:
+        """What programs drew with matplotlib's names."""
+        if self._figures is None:
+            from gradsh.library.outside.pyplot import Figures
+
+            self._figures = Figures(self.notices.note)
+        return self._figures
 
     def _run_helper(self, path: str, text: str, name: str) -> dict[str, Any]:
         """Run a helper file in names of its own."""
@@ -452,6 +469,7 @@ class _Entered:
 
     def __init__(self, session: Session, program: Program) -> None:
         self.session, self.program = session, program
+        self.hearing = Hearing(session.notices)
 
     def __enter__(self) -> None:
         session = self.session
@@ -462,6 +480,7 @@ class _Entered:
                 state.default, state.lists = session.default, session.dialect == "shell"
                 self.errstate: Any = None
                 self.active = True
+                self.hearing.start()
                 loading.when_loaded(self._hush)
                 self._keep()
                 sys.setrecursionlimit(max(self.limits[0], RECURSION))
@@ -501,6 +520,7 @@ class _Entered:
                     setattr(state, name, value)
                 sys.setrecursionlimit(self.limits[0])
                 sys.set_int_max_str_digits(self.limits[1])
+                self.hearing.stop()
                 self.active = False
                 if self.errstate is not None:
                     self.errstate.__exit__(None, None, None)

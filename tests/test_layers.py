@@ -27,7 +27,7 @@ LAYERS = [
     ["library", "data"],
     ["debug", "insight"],
     ["view"],
-    ["repl.commands", "settings"],
+    ["repl.commands", "settings", "notices"],
     ["session"],
     ["repl"],
     ["cli", "ship"],

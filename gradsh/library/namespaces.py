@@ -102,6 +102,7 @@ REGISTERED = {
 OUTSIDE = {
     "numpy": ("numpy_names", "names"), "numpy.linalg": ("numpy_names", "linalg_names"),
     "numpy.testing": ("numpy_names", "testing_names"), "numpy.random": ("numpy_random", "names"),
+    "warnings": ("warning", "names"),
 }  # fmt: skip
 
 # Other names of the same module.

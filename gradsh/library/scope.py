@@ -116,7 +116,7 @@ def param(value: Any) -> Any:
     return tensor(value, dtype=state.default, requires_grad=True)
 
 
-IGNORED = frozenset(("__future__", "typing", "warnings", "typing_extensions"))
+IGNORED = frozenset(("__future__", "typing", "typing_extensions"))
 
 
 class Ignored:
