@@ -61,6 +61,13 @@ def fault(
     return error
 
 
+def blamed(error: BaseException) -> BaseException:
+    """An exception that Python or numpy raised for us, as what the program has caused: it is no failure of ours."""
+    if details_of(error) is None:
+        error.details = Details()  # type: ignore[attr-defined]
+    return error
+
+
 def details_of(error: BaseException) -> Details | None:
     """The details that `fault` attached, or None where the exception is not one of ours."""
     found = getattr(error, "details", None)

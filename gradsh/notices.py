@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 import warnings
 
-from gradsh.lang.report import Report
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any
 
     from gradsh.lang import Program
@@ -19,7 +18,10 @@ MOST_SKIPPED = 3
 # Python's own: what is out of date is no news to those who did not write it.
 FILTERS = [
     ("default", None, DeprecationWarning, "__main__", 0),
-    *(("ignore", None, kind, None, 0) for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning)),
+    *(
+        ("ignore", None, kind, None, 0)
+        for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+    ),
 ]
 
 
@@ -38,6 +40,8 @@ class Notices:
     def warn(self, kind: str, message: str, span: Span | None) -> None:
         """Show a warning with its place."""
         if self.session.writer is not None:
+            from gradsh.lang.report import Report
+
             self.session.writer.report(Report(kind, message, span, warning=True))
 
     def compiled(self, program: Program) -> None:
@@ -54,14 +58,20 @@ class Notices:
         self.note(f"left out, as it is for a notebook: {', '.join(lines[:MOST_SKIPPED])}{more}")
 
     def raised(
-        self, message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: Any = None,
+        line: Any = None,
     ) -> None:
         """What Python's `warnings` calls to show one; it comes from the innermost of the program's lines that run."""
         from gradsh.lang.locate import place_of
 
-        frame = sys._getframe(1)
+        frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename not in self.session.programs:
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         span = None if frame is None else place_of(frame.f_code, frame.f_lasti)
         self.warn(category.__name__, str(message), span)
 
@@ -77,7 +87,7 @@ class Hearing:
         if self.notices.session.writer is not None:
             self.before = warnings.catch_warnings()
             self.before.__enter__()
-            warnings.filters[:] = self.notices.filters
+            warnings.filters[:] = self.notices.filters  # type: ignore[index]
             warnings.showwarning = self.notices.raised
 
     def stop(self) -> None:

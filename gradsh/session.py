@@ -233,8 +233,11 @@ class Session:
         return [name for name in (*self.namespace, *self.scope.names, *bare_names()) if name.isidentifier()]
 
     def _nearest(self, name: str) -> str | None:
+        from gradsh.lang.advice import CLOSED
         from gradsh.lang.report import nearest
 
+        if name in CLOSED:
+            return CLOSED[name]
         near = nearest(name, self.names())
         return None if near is None else f"did you mean {near}?"
 
@@ -457,8 +460,9 @@ class Session:
 
     def write_file(self, path: str, text: str) -> None:
         """Replace a file at once, or leave it as it was."""
-        from gradsh.data.files import replace_file
+        from gradsh.data.files import check_files_allowed, replace_file
 
+        check_files_allowed(path)
         replace_file(path, text)
 
 

@@ -1,8 +1,82 @@
-"""Writing files whole or not at all."""
+"""Files of programs: reading texts and bytes, and writing whole or not at all."""
 
 from __future__ import annotations
 
 import os
+from io import BytesIO, StringIO, TextIOWrapper
+
+from gradsh.engine.state import state
+from gradsh.fault import blamed, fault
+from gradsh.lang import members
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+READING = ("read", "readline", "readlines", "close", "closed")
+members.allow(TextIOWrapper, (*READING, "name", "encoding"))
+members.allow(StringIO, (*READING, "write", "getvalue", "seek", "tell"))
+members.allow(BytesIO, ("read", "close", "closed", "getvalue", "seek", "tell"))
+
+
+def open_text(
+    file: Any, mode: str = "r", buffering: int = -1, encoding: str | None = None, errors: Any = None, newline: Any = None
+) -> TextIOWrapper:
+    """A text file for reading: `read`, `readline`, `readlines`, iteration, `with`; UTF-8 unless told otherwise."""
+    if mode not in ("r", "rt", "tr"):
+        writes = any(letter in str(mode) for letter in "wax+")
+        raise fault(
+            PermissionError,
+            f"open() reads text here, and takes no mode {mode!r}",
+            hint="torch.save(value, path), or gradsh FILE > path" if writes else "open(path)",
+        )
+    path = readable(file)
+    try:
+        return open(path, encoding=encoding or "utf-8", errors=errors, newline=newline)
+    except (OSError, LookupError, ValueError, TypeError) as error:
+        raise blamed(error)  # noqa: B904  (it is the same exception)
+
+
+def read_text(path: str, encoding: str = "utf-8") -> str:
+    """The text of a file."""
+    with open_text(path, encoding=encoding) as file:
+        return read(file)
+
+
+def read(file: TextIOWrapper) -> str:
+    try:
+        return file.read()
+    except UnicodeDecodeError as error:
+        raise blamed(error)  # noqa: B904  (it is the same exception)
+
+
+def read_bytes(path: str) -> bytes:
+    """What a file holds."""
+    try:
+        with open(readable(path), "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise blamed(error)  # noqa: B904  (it is the same exception)
+
+
+def readable(path: Any) -> str:
+    """A path that a program may read: a regular file's; devices and pipes may have no end."""
+    check_files_allowed(path)
+    if not isinstance(path, str):
+        raise fault(TypeError, f"expected a path, not {type(path).__name__}", hint='open("file.txt")')
+    found = os.path.expanduser(path)
+    try:
+        if os.path.exists(found) and not os.path.isfile(found) and not os.path.isdir(found):
+            raise fault(OSError, f"{path} is no regular file")
+    except ValueError as error:  # a null character
+        raise blamed(error)  # noqa: B904  (it is the same exception)
+    return found
+
+
+def check_files_allowed(path: Any) -> None:
+    """An error where programs may not reach files."""
+    if not state.files:
+        raise fault(PermissionError, f"files are out of reach with --safe: {path}")
 
 
 def replace_file(path: str, data: str | bytes) -> None:

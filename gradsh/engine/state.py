@@ -25,13 +25,14 @@ class State:
     ledger: called with each tensor whose gradient was added to, what that was before, and the amount, or None.
     levels: the transforms in force (`level.Level`), outermost first.
     lists: Python lists are taken as tensors (the shell's defaults).
+    files: programs may read and write files.
     cuda_as_cpu: a program that asks for cuda gets the processor.
     print_options: how tensors are written.
     anomaly, check_nan: `detect_anomaly` is on; and with it, a nan that appears in a backward pass is an error.
     """
 
     __slots__ = (
-        "anomaly", "backward_depth", "check_nan", "cuda_as_cpu", "default", "grad", "inference", "inference_seen", "keep",
+        "anomaly", "backward_depth", "check_nan", "cuda_as_cpu", "default", "files", "grad", "inference", "inference_seen", "keep",
         "ledger", "levels", "lists", "print_options",
     )  # fmt: skip
 
@@ -43,6 +44,7 @@ class State:
         self.ledger: Callable[[Any, Any, Any], None] | None = None
         self.levels: list[Any] = []
         self.lists = True
+        self.files = True
         self.cuda_as_cpu = False
         self.print_options = PrintOptions()
         self.anomaly = self.check_nan = False

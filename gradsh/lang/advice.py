@@ -1,4 +1,4 @@
-"""What to write instead of an expression that asks for the truth of many values at once."""
+"""What to write instead: of Python's names that are closed, and of asking for the truth of many values at once."""
 
 from __future__ import annotations
 
@@ -18,6 +18,15 @@ _AMBIGUOUS = (
     "The truth value of an array with more than",
 )
 _SIMPLE = (Name, Number, Constant, Attribute, Call, Subscript)
+
+# Python's names that programs have not, and what does the same.
+CLOSED = {
+    "eval": "the expression itself", "exec": "the statements themselves", "compile": "a function", "globals": "dir()",
+    "locals": "dir()", "vars": "dir(x)", "delattr": "del x.name", "input": 'args, or read_csv("-")', "exit": ":quit",
+    "quit": ":quit", "breakpoint": ":break", "help": ":help", "complex": "a tensor of two numbers",
+    "BaseException": "Exception", "SystemExit": ":quit", "bytearray": "a list of numbers", "bytes": "a list of numbers",
+    "memoryview": "a list of numbers", "mro": "type(x)",
+}  # fmt: skip
 
 
 def truth_advice(message: str, span: Span) -> str | None:

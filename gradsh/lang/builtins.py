@@ -69,7 +69,7 @@ def runtime_names() -> dict[str, Any]:
 
 def import_for_python(name: str, *details: Any) -> Any:
     """What Python and numpy import by themselves while an operator or a builtin runs; no program can write its name."""
-    if name.partition(".")[0] not in ("numpy", "_pylong", "_strptime"):
+    if name.partition(".")[0] not in ("numpy", "_pylong", "_strptime", "warnings"):
         raise ImportError(f"No module named '{name}'")
     return builtins.__import__(name, *details)
 

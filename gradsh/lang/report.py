@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsh.fault import details_of
+from gradsh.lang.advice import CLOSED, truth_advice
 from gradsh.lang.excerpt import Mark, excerpt, printable
 from gradsh.lang.locate import Call, is_internal, locate, operand_labels, place_of
 from gradsh.lang.source import Span
@@ -177,6 +178,8 @@ def report_of(error: BaseException, context: Any = None) -> Report:
         place = None if code is None else place_of(code, instruction)
         if place is not None or "{}" not in text:
             notes.append(text.replace("{}", "" if place is None else f"{place.line}:{place.column}"))
+    if isinstance(error, NameError) and error.name in CLOSED:
+        notes.append(f"gradsh has no {error.name}")
     notes += _cause(error)
     return Report(
         _type_name(error),
@@ -243,8 +246,6 @@ def _cause(error: BaseException) -> list[str]:
 
 
 def _advice(message: str, span: Span) -> str | None:
-    from gradsh.lang.advice import truth_advice
-
     return truth_advice(message, span)
 
 
@@ -267,6 +268,8 @@ def _nearest(error: BaseException, located: Located, context: Any) -> str | None
         for scope in () if frame is None else (frame.f_locals, frame.f_globals, frame.f_builtins):
             candidates.update(scope)
         candidates.update(getattr(context, "names", tuple)())
+        if wanted in CLOSED:
+            return CLOSED[wanted]
         if wanted in _CONSTANTS:
             return f"did you mean {_CONSTANTS[wanted]}?"
     found = nearest(wanted, candidates)

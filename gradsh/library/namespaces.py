@@ -62,10 +62,13 @@ class Namespace:
         return found
 
     def _nearest(self, name: str) -> str | None:
-        if name in self.hints:
-            return self.hints[name]
         import difflib
 
+        from gradsh.library.refused import help_for
+
+        found = self.hints.get(name) or (help_for(f"{self.label}.{name}") if self.label.startswith("torch") else None)
+        if found is not None:
+            return found
         near = difflib.get_close_matches(name, list(self.names()), 1)
         return f"did you mean {self.label}.{near[0]}?" if near else None
 
@@ -117,7 +120,7 @@ ALIASES = {
 
 def paths() -> list[str]:
     """Every module there is."""
-    return [*REGISTERED, "torch.nn", "torch.optim", "math", *OUTSIDE, *sources.modules()]
+    return [*{**REGISTERED, **PYTHON}, "torch.nn", "torch.optim", "math", *OUTSIDE, *sources.modules()]
 
 
 def module(path: str) -> Namespace | None:
@@ -136,9 +139,12 @@ def _make(path: str) -> Namespace | None:
 
         assert ops is not None
         values: dict[str, Any] = NAMESPACES.get(REGISTERED.get(path, ""), {})
-        if path == "torch.nn":
-            return Namespace(path, values, lambda name: _nn(name) or sources.load(path, name), tuple(NN))
+        if path in PYTHON:
+            more = tuple(PYTHON[path])
+            return Namespace(path, values, lambda name: _in_python(path, name) or sources.load(path, name), more)
         return Namespace(path, values, lambda name: sources.load(path, name))
+    if path in PYTHON:
+        return Namespace(path, {}, lambda name: _in_python(path, name), tuple(PYTHON[path]))
     if path in sources.modules() or sources.is_package(path):
         return Namespace(path, {}, lambda name: sources.load(path, name))
     if path in OUTSIDE:
@@ -152,20 +158,20 @@ def _make(path: str) -> Namespace | None:
     return None if table is None else Namespace(path, table)
 
 
-# The classes of torch.nn that are written in Python, and where.
-NN = {
-    "Module": "gradsh.library.module",
-    "Buffer": "gradsh.library.module",
-    "Parameter": "gradsh.engine.tensor",
-    "UninitializedParameter": "gradsh.library.lazy",
-    "UninitializedBuffer": "gradsh.library.lazy",
-}
+# Names of the library that are written in Python, and where.
+PYTHON = {
+    "torch": {"save": "serialization", "load": "serialization"},
+    "torch.nn": {
+        "Module": "module", "Buffer": "module", "Parameter": "module", "UninitializedParameter": "lazy",
+        "UninitializedBuffer": "lazy",
+    },
+    "torch.serialization": dict.fromkeys(("save", "load", "safe_globals", "add_safe_globals"), "serialization"),
+}  # fmt: skip
 
 
-def _nn(name: str) -> Any:
-    if name not in NN:
-        return None
-    return getattr(import_module(NN[name]), name)
+def _in_python(path: str, name: str) -> Any:
+    file = PYTHON[path].get(name)
+    return None if file is None else getattr(import_module(f"gradsh.library.{file}"), name)
 
 
 BARE = ("torch", "torch.nn", "torch.nn.functional", "torch.optim", "math")

@@ -22,6 +22,71 @@ def picked(module: Any, names: str) -> dict[str, Any]:
     return {name: getattr(module, name) for name in names.split()}
 
 
+def _io() -> dict[str, Any]:
+    import io
+
+    from gradsh.data.files import open_text
+
+    return {"open": open_text, "StringIO": io.StringIO, "BytesIO": io.BytesIO}
+
+
+def _string() -> dict[str, Any]:
+    import string
+
+    return picked(
+        string,
+        "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits punctuation printable whitespace capwords",
+    )
+
+
+def _unicodedata() -> dict[str, Any]:
+    import unicodedata
+
+    return picked(unicodedata, "normalize category name lookup combining")
+
+
+def _re() -> dict[str, Any]:
+    import re
+
+    members.allow(re.Pattern, "match search fullmatch findall finditer split sub subn pattern flags groups".split())
+    members.allow(re.Match, "group groups groupdict start end span string lastgroup lastindex pos endpos re".split())
+    return picked(
+        re,
+        "compile match search fullmatch findall finditer split sub subn escape I IGNORECASE M MULTILINE S DOTALL X VERBOSE "
+        "error",
+    )
+
+
+def _json() -> dict[str, Any]:
+    import json
+
+    return picked(json, "dumps loads")
+
+
+def _statistics() -> dict[str, Any]:
+    import statistics
+
+    return picked(statistics, "mean median mode stdev pstdev variance pvariance")
+
+
+def _heapq() -> dict[str, Any]:
+    import heapq
+
+    return picked(heapq, "heappush heappop heapify heappushpop heapreplace nlargest nsmallest merge")
+
+
+def _bisect() -> dict[str, Any]:
+    import bisect
+
+    return picked(bisect, "bisect bisect_left bisect_right insort insort_left insort_right")
+
+
+def _contextlib() -> dict[str, Any]:
+    import contextlib
+
+    return picked(contextlib, "contextmanager suppress nullcontext")
+
+
 def _math() -> dict[str, Any]:
     import math
 
@@ -114,5 +179,7 @@ def _dataclasses() -> dict[str, Any]:
 
 TABLES: dict[str, Callable[[], dict[str, Any]]] = {
     "math": _math, "time": _time, "random": _random, "collections": _collections, "itertools": _itertools,
+    "io": _io, "string": _string, "unicodedata": _unicodedata, "re": _re, "json": _json, "statistics": _statistics,
+    "heapq": _heapq, "bisect": _bisect, "contextlib": _contextlib,
     "functools": _functools, "copy": _copy, "operator": _operator, "dataclasses": _dataclasses,
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsh.backend.shield import shield
+from gradsh.data import files
 from gradsh.fault import fault
 from gradsh.library import namespaces
 from gradsh.ops import rows
@@ -29,6 +30,7 @@ class Scope:
 
         access.register()
         names = self.names = builtin_names() | runtime_names()
+        names |= {"open": files.open_text, "read_text": files.read_text}
         names |= {".import": self._imported, ".import_from": self._imported_from, "param": param}
         if dialect == "shell":
             names[".list"] = rows.Row
@@ -66,14 +68,13 @@ class Scope:
         if found is None and self.helpers is not None:
             found = self.helpers(path)
         if found is None:
-            raise fault(
-                ModuleNotFoundError,
-                f"No module named '{path}'",
-                notes=(
-                    f"gradsh has no {top}: a program reaches the library's own modules, and helper files beside it",
-                ),
-                hint=REPLACEMENTS.get(top),
+            from gradsh.library.refused import help_for
+
+            missing = top if namespaces.module(top) is None else path
+            notes = (
+                f"gradsh has no {missing}: a program reaches the library's own modules, and helper files beside it",
             )
+            raise fault(ModuleNotFoundError, f"No module named '{path}'", notes=notes, hint=help_for(path))
         return found
 
 
@@ -132,13 +133,3 @@ class Ignored:
         return self
 
     __ror__ = __or__
-
-
-REPLACEMENTS = {
-    "os": 'read_text("file"), or the script\'s `args`',
-    "sys": 'args, or print(end="")',
-    "argparse": "args holds the script's arguments: gradsh FILE ARG…",
-    "torchvision": "data comes from read_csv",
-    "pandas": "data comes from read_csv",
-    "timeit": ":time e",
-}

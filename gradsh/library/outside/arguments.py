@@ -13,7 +13,7 @@ import numpy as np
 from gradsh.backend.dtypes import DType
 from gradsh.backend.memory import SMALL, machine_memory
 from gradsh.engine.tensor import Tensor
-from gradsh.fault import Details, details_of, fault
+from gradsh.fault import blamed, fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -72,18 +72,11 @@ def guarded(function: Callable[..., Any], room: Room | None = None) -> Callable[
                 check_room(room(*args, **settings))
             return function(*args, **settings)
         except Exception as error:
-            blame_program(error)
-            raise
+            raise blamed(error)  # noqa: B904  (it is the same exception)
 
     call.__name__ = call.__qualname__ = getattr(function, "__name__", "function")
     call.__doc__ = function.__doc__
     return call
-
-
-def blame_program(error: Exception) -> None:
-    """Mark what numpy refuses as the program's doing, and not as a failure of ours."""
-    if details_of(error) is None:
-        error.details = Details()  # type: ignore[attr-defined]
 
 
 def check_room(shape: Iterable[int] | None) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradsh.backend import arrays as loaded  # noqa: F401  (numpy is there from now on)
-from gradsh.fault import fault
-from gradsh.library.outside.arguments import admitted, blame_program, check_room, guarded
+from gradsh.fault import blamed, fault
+from gradsh.library.outside.arguments import admitted, check_room, guarded
 from gradsh.library.outside.numpy_types import Array
 
 if TYPE_CHECKING:
@@ -137,8 +137,7 @@ class Grid:
         try:
             return self._grid[key]
         except Exception as error:
-            blame_program(error)
-            raise
+            raise blamed(error)  # noqa: B904  (it is the same exception)
 
 
 def vectorize(pyfunc: Callable[..., Any], otypes: Any = None, **_: Any) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from gradsh.lang import members
 
 
-class catch_warnings(warnings.catch_warnings):  # type: ignore[type-arg]
+class catch_warnings(warnings.catch_warnings):
     """Changes of the filters end with the `with`; with record=True, warnings are put in the list that it gives."""
 
     def __init__(self, *, record: bool = False, action: Any = None, category: type[Warning] = Warning) -> None:
