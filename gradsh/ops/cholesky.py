@@ -58,13 +58,14 @@ SAMPLES = [Sample(positive_definite(order=1), upper=False), Sample(positive_defi
     outputs=("L", "info"),
     differentiable=(True, False),
     name="linalg_cholesky_ex",
+    batch="stacked",
 )
 def factor_and_success(xp, x, *, upper):
     """The triangular factor of matrices, and the order of the first leading minor that is not positive, or 0."""
     return _factor(xp, x, upper)
 
 
-@general(x=lambda g, out, upper: _slope(g, out, upper), sample=SAMPLES, at=(), name="cholesky")
+@general(x=lambda g, out, upper: _slope(g, out, upper), sample=SAMPLES, at=(), name="cholesky", batch="stacked")
 def factor_of(xp, x, *, upper):
     """The triangular factor of positive definite matrices."""
     factor, info = _factor(xp, x, upper)
@@ -83,7 +84,7 @@ def cholesky_ex(input, *, upper=False, check_errors=False):
     check_kernel(input, "cholesky_cpu")
     found = factor_and_success(input, upper=bool(upper))
     if check_errors:
-        check_success(found.info.raw, "linalg.cholesky_ex", NOT_POSITIVE)
+        check_success(found.info, "linalg.cholesky_ex", NOT_POSITIVE)
     return found
 
 
@@ -91,7 +92,7 @@ def cholesky_ex(input, *, upper=False, check_errors=False):
 def linalg_cholesky(input, *, upper=False):
     """The lower triangular L of each positive definite matrix L L^T, or L^T with upper=True."""
     factor, info = cholesky_ex(operand(input), upper=upper)
-    check_success(info.raw, "linalg.cholesky", NOT_POSITIVE)
+    check_success(info, "linalg.cholesky", NOT_POSITIVE)
     return factor
 
 
@@ -125,6 +126,7 @@ def _inverse_slope(g, x, out, upper):
     sample=SAMPLES,
     at=(),
     name="cholesky_inverse",
+    batch="stacked",
 )
 def inverse_by_factor(xp, x, *, upper):
     """The inverse of the matrices that triangular matrices are factors of."""
@@ -157,6 +159,7 @@ def _solve_factor(g, x_shape, x, out, upper):
     sample=Sample(regular(order=1), reals(2, 1, 3), upper=False),
     at=(),
     name="cholesky_solve",
+    batch="stacked",
 )
 def solution_by_factor(xp, x, y, *, upper):
     """X of A X = y, where x is the triangular factor of A."""

@@ -15,6 +15,7 @@ from gradsh.ops.matrix_faults import check_kernel, check_numbers, check_square
 from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
+from gradsh.ops.scanning import holds_zero
 from gradsh.ops.solving import differentiable_solution, regular
 
 
@@ -36,6 +37,7 @@ def across(scale, matrices):
     x=lambda g: sum_over(diagonal_copy(g, offset=0, dim1=-2, dim2=-1), axes=(-1,), keepdim=False),
     sample=[Sample(reals(), order=3), Sample(reals(2), order=2)],
     at=(),
+    batch="stacked",
 )
 def scaled_identity(xp, x, *, order):
     """A number for each matrix on the whole of its diagonal."""
@@ -51,7 +53,7 @@ def _determinant_slope(g, x, out):
     """g det(x) x^-T, the cofactors. Of a singular matrix PyTorch gives zeros, but the cofactors to be differentiated again."""
     if not isinstance(x, Tensor):
         return near_solution(x.mT, scaled_identity(g * out, order=x.shape[-1]))
-    return transposed_inverse(x, g * out) if out.all() else across(g, adjugate(x).mT)
+    return across(g, adjugate(x).mT) if holds_zero(out) else transposed_inverse(x, g * out)
 
 
 @constant(at=())
@@ -78,7 +80,9 @@ def adjugate(x):
     return found if order % 2 else -found
 
 
-@general(x=_determinant_slope, sample=[Sample(regular()), Sample(regular(2))], at=(), name="linalg_det")
+@general(
+    x=_determinant_slope, sample=[Sample(regular()), Sample(regular(2))], at=(), name="linalg_det", batch="stacked"
+)
 def determinant(xp, x):
     """Determinants of matrices."""
     diagonal, sign = _factors(xp, x)
@@ -115,6 +119,7 @@ def _logarithm_slope(g, x):
     at=(),
     outputs=("sign", "logabsdet"),
     name="linalg_slogdet",
+    batch="stacked",
 )
 def sign_and_logarithm(xp, x):
     """Signs of determinants, and the logarithms of their sizes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsh.backend.dtypes import int32
+from gradsh.engine.batching import aligned
 from gradsh.engine.op import general, linear
 from gradsh.engine.returns import named
 from gradsh.fault import fault
@@ -17,10 +18,11 @@ from gradsh.ops.matrix_faults import (
     check_same_type,
     check_square,
     check_success,
+    numbers_of,
 )
 from gradsh.ops.registry import function, tensor_argument
 from gradsh.ops.samples import Made, Sample, reals
-from gradsh.ops.solving import columns_first, regular
+from gradsh.ops.solving import columns_first, of_equal_rank, regular
 from gradsh.ops.structure import sum_to_size
 from gradsh.ops.triangular import triangular_solution_of
 
@@ -28,7 +30,11 @@ from gradsh.ops.triangular import triangular_solution_of
 
 
 @linear(
-    x=lambda g, x_shape: framed(g, size=x_shape[-2:]), sample=Sample(reals(2, 3, 4), size=(2, 3)), at=(), name="corner"
+    x=lambda g, x_shape: framed(g, size=x_shape[-2:]),
+    sample=Sample(reals(2, 3, 4), size=(2, 3)),
+    at=(),
+    name="corner",
+    batch="stacked",
 )
 def corner(xp, x, *, size):
     """The top left part of matrices."""
@@ -36,7 +42,11 @@ def corner(xp, x, *, size):
 
 
 @linear(
-    x=lambda g, x_shape: corner(g, size=x_shape[-2:]), sample=Sample(reals(2, 2, 3), size=(3, 4)), at=(), name="framed"
+    x=lambda g, x_shape: corner(g, size=x_shape[-2:]),
+    sample=Sample(reals(2, 2, 3), size=(3, 4)),
+    at=(),
+    name="framed",
+    batch="stacked",
 )
 def framed(xp, x, *, size):
     """Zeros with matrices in the top left."""
@@ -66,6 +76,7 @@ PIVOTS = Made(lambda rng: rng.integers(1, 4, 3).astype("i4"))
     outputs=("P", "L", "U"),
     differentiable=(False, True, True),
     name="lu_unpack",
+    batch=lambda x, y: parts_of(x, y),
 )
 def parts_of(xp, x, y):
     """The permutation, the lower and the upper triangle that a matrix of both and its pivots stand for."""
@@ -152,6 +163,7 @@ SAMPLES = [Sample(regular()), Sample(regular(order=2, columns=4)), Sample(regula
     outputs=("LU", "pivots", "info"),
     differentiable=(True, False, False),
     name="linalg_lu_factor_ex",
+    batch="stacked",
 )
 def factors_of(xp, x):
     """L and U of matrices in one matrix each, the rows exchanged, and the place of the first zero pivot, or 0."""
@@ -168,6 +180,7 @@ def factors_of(xp, x):
     outputs=("P", "L", "U"),
     differentiable=(False, True, True),
     name="linalg_lu",
+    batch="stacked",
 )
 def three_factors(xp, x):
     """P, L and U of matrices P L U."""
@@ -210,7 +223,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
     _check_factor(A, "torch.lu_factor", pivot)
     found = factors_of(A)
     if check_errors:
-        check_success(found.info.raw, "torch.linalg.lu_factor_ex", ZERO_PIVOT, RuntimeError)
+        check_success(found.info, "torch.linalg.lu_factor_ex", ZERO_PIVOT, RuntimeError)
     return found
 
 
@@ -218,7 +231,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
 def lu_factor(A, *, pivot=True):
     """L and U in one matrix, and the row, counted from 1, that each row was exchanged with."""
     lu, pivots, info = lu_factor_ex(operand(A, "A"), pivot=pivot)
-    check_success(info.raw, "torch.linalg.lu_factor", ZERO_PIVOT, RuntimeError)
+    check_success(info, "torch.linalg.lu_factor", ZERO_PIVOT, RuntimeError)
     return named("linalg_lu_factor", ("LU", "pivots"))(lu, pivots)
 
 
@@ -245,7 +258,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
             "intended to be used with the output produced by torch.linalg.lu_factor",
         )
     rows, columns = LU_data.shape[-2:]
-    pivots = LU_pivots.raw
+    pivots = numbers_of(LU_pivots)
     if unpack_pivots and (pivots.shape[-1] != min(rows, columns) or not ((pivots >= 1) & (pivots <= rows)).all()):
         raise fault(
             RuntimeError,
@@ -282,6 +295,7 @@ def _solve_slope(g, x, y, x_shape, out, left, adjoint):
     ],
     at=(),
     name="linalg_lu_solve",
+    batch=lambda x, y, z, **settings: _solutions_for_examples(x, y, z, **settings),
 )
 def solution_by_factors(xp, x, y, z, *, left, adjoint):
     """X of A X = z, where A has the LU factors x and the pivots y; of X A = z, of A^T X = z."""
@@ -291,6 +305,11 @@ def solution_by_factors(xp, x, y, z, *, left, adjoint):
         return columns_first(xp, factors_solution(x, y, z, adjoint=adjoint))
     turned = factors_solution(x, y, xp.swapaxes(z, -1, -2), adjoint=not adjoint)
     return xp.array(xp.swapaxes(turned, -1, -2), order="C")
+
+
+def _solutions_for_examples(x, y, z, *, left, adjoint):
+    x, z = of_equal_rank(x, z)
+    return solution_by_factors(x, aligned(y, x.ndim - 2), z, left=left, adjoint=adjoint)
 
 
 @function(
@@ -316,9 +335,9 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
         got = f"but got pivots with shape {list(pivots.shape)} instead"
         raise fault(RuntimeError, f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, {got}")
     asked = " Did you properly pass the result of lu_factor?"
-    if (pivots.raw < 1).any():
+    if (numbers_of(pivots) < 1).any():
         raise fault(RuntimeError, f"Pivots given to lu_solve must all be greater or equal to 1.{asked}")
-    if (pivots.raw > rows).any():
+    if (numbers_of(pivots) > rows).any():
         raise fault(RuntimeError, f"Pivots given to lu_solve must all be smaller or equal to LU.size(-2).{asked}")
     check_kernel(LU, "lu_cpu")
     return solution_by_factors(LU, pivots, B, left=bool(left), adjoint=bool(adjoint))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from gradsh.backend.dtypes import FLOATING, float16
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.promote import broadcast_fault
+from gradsh.engine.tensor import Tensor
+from gradsh.engine.wrapped import Wrapped
 from gradsh.fault import fault
 from gradsh.ops.registry import constant
 
@@ -103,11 +105,19 @@ NOT_POSITIVE = (
 )
 
 
+def numbers_of(value):
+    """The raw numbers of a tensor, under `vmap` those of all examples."""
+    while isinstance(value, Wrapped):
+        value = value.inner
+    return value.raw if isinstance(value, Tensor) else value
+
+
 def check_success(info, name, message, kind=LinAlgError, hint=None):
     """Raise what failed first of a batch of matrices.
 
-    info: raw, for each matrix the place at which the algorithm failed, or 0. message: with {} for the place.
+    info: for each matrix the place at which the algorithm failed, or 0. message: with {} for the place.
     """
+    info = numbers_of(info)
     if not info.any():
         return
     batch = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from gradsh.engine.batching import aligned
 from gradsh.engine.op import general
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
@@ -50,6 +51,7 @@ def columns_first(xp, x):
     outputs=("inverse", "info"),
     differentiable=(True, False),
     name="linalg_inv_ex",
+    batch="stacked",
 )
 def inverse_of(xp, x):
     """Inverses of matrices, and where each failed: the place of the zero pivot, or 0."""
@@ -67,14 +69,14 @@ def inv_ex(A, *, check_errors=False):
     check_numbers(A, "linalg.inv", half=False)
     found = inverse_of(A)
     if check_errors:
-        check_success(found.info.raw, "linalg.inv_ex", NOT_INVERTIBLE)
+        check_success(found.info, "linalg.inv_ex", NOT_INVERTIBLE)
     return found
 
 
 def inverted(A, name):
     """The inverse, or PyTorch's error under the name of a function."""
     inverse, info = inv_ex(A)
-    check_success(info.raw, name, NOT_INVERTIBLE, hint="linalg.pinv gives the pseudo-inverse")
+    check_success(info, name, NOT_INVERTIBLE, hint="linalg.pinv gives the pseudo-inverse")
     return inverse
 
 
@@ -109,7 +111,7 @@ def differentiable_solution(x, y, left=True, vector=False):
     """A solution inside a rule: of a singular matrix what dividing by zero gives, unless it is to be differentiated again."""
     found, info = solution_of(x, y, left=left, vector=vector)
     if isinstance(info, Tensor):
-        check_success(info.raw, "torch.linalg.solve", SINGULAR)
+        check_success(info, "torch.linalg.solve", SINGULAR)
     return found
 
 
@@ -125,6 +127,7 @@ def differentiable_solution(x, y, left=True, vector=False):
     outputs=("result", "info"),
     differentiable=(True, False),
     name="linalg_solve_ex",
+    batch=lambda x, y, *, left, vector: _solutions_for_examples(x, y, left, vector),
 )
 def solution_of(xp, x, y, *, left, vector):
     """X of x X = y (X x = y where `left` is false), and where each failed; `vector`: y holds vectors."""
@@ -139,6 +142,18 @@ def solution_of(xp, x, y, *, left, vector):
         return columns_first(xp, found), info
     found, info = solution(xp.swapaxes(x, -1, -2), xp.swapaxes(y, -1, -2))
     return xp.array(xp.swapaxes(found, -1, -2), order="C"), info
+
+
+def _solutions_for_examples(x, y, left, vector):
+    found = solution_of(*of_equal_rank(x, y[..., None] if vector else y), left=left, vector=False)
+    result = found.result[..., 0] if vector else found.result
+    return type(found)(result, reshape(found.info, tuple(x.shape[:-2])))
+
+
+def of_equal_rank(*operands):
+    """Matrices with the examples of a `vmap` in front, so that the dimensions behind those meet."""
+    rank = max(one.ndim for one in operands) - 1
+    return [aligned(one, rank) for one in operands]
 
 
 def _solved(A, B, left):
@@ -172,7 +187,7 @@ def solve_ex(A, B, *, left=True, check_errors=False):
     """X of A X = B, and for each matrix the place of the zero pivot that makes it singular, or 0."""
     found = _solved(A, B, left)
     if check_errors:
-        check_success(found.info.raw, "torch.linalg.solve_ex", SINGULAR)
+        check_success(found.info, "torch.linalg.solve_ex", SINGULAR)
     return found
 
 
@@ -182,7 +197,7 @@ def solve_ex(A, B, *, left=True, check_errors=False):
 def solve(A, B, *, left=True):
     """X of A X = B, or of X A = B with left=False; B holds matrices, or vectors if it is A without its last dimension."""
     result, info = _solved(A, B, left)
-    check_success(info.raw, "torch.linalg.solve", SINGULAR, hint="linalg.lstsq gives a least-squares solution")
+    check_success(info, "torch.linalg.solve", SINGULAR, hint="linalg.lstsq gives a least-squares solution")
     return result
 
 

@@ -52,6 +52,7 @@ def _solve_y(g, x, upper, left, unitriangular):
     ],
     at=(),
     name="linalg_solve_triangular",
+    batch="stacked",
 )
 def triangular_solution_of(xp, x, y, *, upper, left, unitriangular):
     """X of x X = y (X x = y where `left` is false) for a triangular x."""
@@ -105,6 +106,7 @@ def _legacy_y(g, x, upper, transpose, unitriangular):
     at=(),
     outputs=("solution", "cloned_coefficient"),
     name="triangular_solve",
+    batch="stacked",
 )
 def triangular_pair(xp, x, y, *, upper, transpose, unitriangular):
     """X of x X = y (x^T X = y with `transpose`) for a triangular x, and a copy of x."""
