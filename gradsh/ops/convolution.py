@@ -16,6 +16,7 @@ from gradsh.ops.convolution_faults import (
     dimensions,
     for_each,
 )
+from gradsh.ops.histories import of_convolution
 from gradsh.ops.options import fits_none, integer
 from gradsh.ops.padding import padded_with
 from gradsh.ops.reduction import sum_over
@@ -50,13 +51,17 @@ UNEVEN = {"stride": (2, 1), "padding": (1, 0), "dilation": (1, 2), "groups": 2}
 
 
 @general(
-    x=lambda g, x_shape, y, stride, padding, dilation, groups: convolved_back(
-        g, y, size=x_shape[2:], stride=stride, padding=padding, dilation=dilation, groups=groups
+    x=lambda g, x, x_shape, y, stride, padding, dilation, groups: of_convolution(
+        convolved_back(g, y, size=x_shape[2:], stride=stride, padding=padding, dilation=dilation, groups=groups),
+        x,
+        y,
     ),
-    y=lambda g, x, y_shape, stride, padding, dilation, groups: kernels_back(
-        x, g, kernel=y_shape[2:], stride=stride, padding=padding, dilation=dilation, groups=groups
+    y=lambda g, x, y, y_shape, stride, padding, dilation, groups: of_convolution(
+        kernels_back(x, g, kernel=y_shape[2:], stride=stride, padding=padding, dilation=dilation, groups=groups),
+        x,
+        y,
     ),
-    z=lambda g: over_channels(g),
+    z=lambda g, x, y: of_convolution(over_channels(g), x, y),
     sample=[
         Sample(reals(2, 2, 3, 4), reals(3, 2, 2, 2), reals(3), **PLAIN),
         Sample(reals(1, 4, 4, 5), reals(2, 2, 3, 2), None, **UNEVEN),
@@ -118,13 +123,17 @@ def kernels_back(xp, x, y, *, kernel, stride, padding, dilation, groups):
 
 
 @general(
-    x=lambda g, x_shape, y, stride, padding, dilation, groups: convolved(
-        g, y, None, stride=stride, padding=padding, dilation=dilation, groups=groups, places=x_shape[2:]
+    x=lambda g, x, x_shape, y, stride, padding, dilation, groups: of_convolution(
+        convolved(g, y, None, stride=stride, padding=padding, dilation=dilation, groups=groups, places=x_shape[2:]),
+        x,
+        y,
     ),
-    y=lambda g, x, y_shape, stride, padding, dilation, groups: kernels_back(
-        g, x, kernel=y_shape[2:], stride=stride, padding=padding, dilation=dilation, groups=groups
+    y=lambda g, x, y, y_shape, stride, padding, dilation, groups: of_convolution(
+        kernels_back(g, x, kernel=y_shape[2:], stride=stride, padding=padding, dilation=dilation, groups=groups),
+        x,
+        y,
     ),
-    z=lambda g: over_channels(g),
+    z=lambda g, x, y: of_convolution(over_channels(g), x, y),
     sample=[
         Sample(*sample.operands, bias, **sample.settings)
         for sample, bias in zip(TRANSPOSED_SAMPLES, (reals(2), None), strict=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gradsh.engine.op import general
 from gradsh.ops.dimensions import reduced_count
+from gradsh.ops.histories import of_batch_norm, of_layer_norm
 from gradsh.ops.reduction import mean_over, sum_over
 from gradsh.ops.samples import Sample, reals
 from gradsh.ops.shape import reshaped
@@ -145,39 +146,61 @@ IN_CHANNELS = {"view": (2, 3, 2), "axes": (0, 2), "shape": (1, 3, 1), "over": (0
 IN_GROUPS = {"view": (2, 2, 2, 3), "axes": (2, 3), "shape": (1, 2, 2, 1), "over": (0, 3), "eps": 0.1}
 
 
-def _norm(name, grad_fn, *samples):
+def _norm(name, grad_fn, history, *samples):
+    """The same op under PyTorch's name; history: what its backward puts in the history of all gradients."""
+
+    def weight_slope(g, x, y, y_shape, y_dtype, view, axes, over, eps):
+        return history(_weight_slope(g, x, y_shape, y_dtype, view, axes, over, eps), x, y)
+
+    def bias_slope(g, x, y, z_shape, z_dtype, view, over):
+        return history(_bias_slope(g, z_shape, z_dtype, view, over), x, y)
+
     return general(
-        x=_input_slope, y=_weight_slope, z=_bias_slope, sample=list(samples), at=(), name=name, grad_fn=grad_fn
+        x=_input_slope,
+        y=weight_slope if history else _weight_slope,
+        z=bias_slope if history else _bias_slope,
+        sample=list(samples),
+        at=(),
+        name=name,
+        grad_fn=grad_fn,
     )(_normalised)
 
 
 layer_normalised = _norm(
     "native_layer_norm",
     "NativeLayerNormBackward0",
+    of_layer_norm,
     Sample(reals(2, 3, 2), reals(3, 2), reals(3, 2), **IN_ROWS),
     Sample(reals(2, 3, 2), None, reals(3, 2), **IN_ROWS),
 )
 group_normalised = _norm(
-    "native_group_norm", "NativeGroupNormBackward0", Sample(reals(2, 4, 3), reals(4), reals(4), **IN_GROUPS)
+    "native_group_norm", "NativeGroupNormBackward0", None, Sample(reals(2, 4, 3), reals(4), reals(4), **IN_GROUPS)
 )
 batch_normalised = _norm(
-    "native_batch_norm", "NativeBatchNormBackward0", Sample(reals(2, 3, 2), reals(3), None, **IN_CHANNELS)
+    "native_batch_norm",
+    "NativeBatchNormBackward0",
+    of_batch_norm,
+    Sample(reals(2, 3, 2), reals(3), None, **IN_CHANNELS),
 )
 
 
 # ---- with a mean and a variance that are given
 
 
-def _given_input_slope(g, x_dtype, y, v, shape, eps):
+def _given_input_slope(g, x, x_dtype, y, v, shape, eps):
     scale = _seen(_inverse_root(v, eps), shape)
     if y is not None:
         scale = scale * _seen(_single(y), shape)
-    return _as(_single(g) * scale, x_dtype)
+    return of_batch_norm(_as(_single(g) * scale, x_dtype), x, y)
 
 
-def _given_weight_slope(g, x, y_dtype, m, v, shape, over, eps):
+def _given_weight_slope(g, x, y, y_dtype, m, v, shape, over, eps):
     off = (_single(x) - _seen(_single(m), shape)) * _seen(_inverse_root(v, eps), shape)
-    return _as(sum_over(_single(g) * off, axes=over, keepdim=False), y_dtype)
+    return of_batch_norm(_as(sum_over(_single(g) * off, axes=over, keepdim=False), y_dtype), x, y)
+
+
+def _given_bias_slope(g, x, y, z_dtype, over):
+    return of_batch_norm(_as(sum_over(_single(g), axes=over, keepdim=False), z_dtype), x, y)
 
 
 def _inverse_root(v, eps):
@@ -189,7 +212,7 @@ def _inverse_root(v, eps):
 @general(
     x=_given_input_slope,
     y=_given_weight_slope,
-    z=lambda g, z_dtype, over: _as(sum_over(_single(g), axes=over, keepdim=False), z_dtype),
+    z=_given_bias_slope,
     sample=[
         Sample(reals(2, 3, 2), reals(3), reals(3), reals(3), None, shape=(1, 3, 1), over=(0, 2), eps=9.0),
     ],
