@@ -16,7 +16,7 @@ name.
 from __future__ import annotations
 
 from gradsh.engine.batched import batched, lowered, spread
-from gradsh.engine.create import zeros_of
+from gradsh.engine.create import tensor, zeros_of
 from gradsh.engine.op import ELEMENTWISE, OPS
 from gradsh.engine.promote import common_dtype
 from gradsh.engine.state import state
@@ -50,25 +50,24 @@ def way_of(op: Op) -> str:
 
 def batched_call(op: Op, level: Level, operands: Operands, settings: Settings) -> Any:
     """An op on operands of which some have examples of this level."""
-    if state.lists and any(isinstance(operand, list | tuple) for operand in operands):
-        from gradsh.engine.create import tensor
-
-        operands = tuple(tensor(one) if isinstance(one, list | tuple) else one for one in operands)
-    wide = tuple(
-        [
-            (operand.parts[0] if operand.parts[1] is level else lowered(operand, level))
-            if isinstance(operand, Wrapped)
-            else None
-            for operand in operands
-        ]
-    )
-    way = WAYS[way_of(op)] if op.kind != ELEMENTWISE or op.batch is not None else elementwise
-    found = way(op, level.size, operands, wide, settings)
+    found: list[Any] = []
+    for operand in operands:
+        if isinstance(operand, Wrapped):
+            parts = operand.parts
+            found.append(parts[0] if parts[1] is level else lowered(operand, level))
+        elif isinstance(operand, list | tuple) and state.lists:
+            return op(*(tensor(one) if isinstance(one, list | tuple) else one for one in operands), **settings)
+        else:
+            found.append(None)
+    way = op.way
+    if way is None:
+        way = op.way = WAYS[way_of(op)]
+    out = way(op, level.size, operands, tuple(found), settings)
     if op.outputs:
-        return type(found)(*(batched(one, level) for one in found))
+        return type(out)(*(batched(one, level) for one in out))
     if op.many:
-        return [batched(one, level) for one in found]
-    return batched(found, level)
+        return [batched(one, level) for one in out]
+    return batched(out, level)
 
 
 # ---- elementwise
@@ -77,20 +76,21 @@ def batched_call(op: Op, level: Level, operands: Operands, settings: Settings) -
 def elementwise(op: Op, size: int, operands: Operands, wide: Operands, settings: Settings) -> Any:
     """The op on operands whose dimensions are brought to equal ranks behind that of the examples."""
     rank = -1
-    dtypes = []
+    dtype, mixed = None, False
     for operand in operands:
         if isinstance(operand, Tensor):
-            rank = max(rank, operand.ndim)
-            dtypes.append(operand.dtype)
+            kind = operand.dtype
+            mixed = mixed or (dtype is not None and kind is not dtype)
+            rank, dtype = max(rank, operand.ndim), kind
         elif getattr(operand, "ndim", 0):
             rank = max(rank, operand.ndim)
     values = [
         operand if one is None else one if one.ndim > rank else aligned(one, rank)
         for operand, one in zip(operands, wide)
     ]
-    if dtypes.count(dtypes[0]) != len(dtypes) and op.promote:
+    if mixed and op.promote:
         values = _of_one_type(op, operands, values)
-    if op.kind != ELEMENTWISE and wide[0] is None:  # the first operand gives the shape
+    if wide[0] is None and op.kind != ELEMENTWISE:  # the first operand gives the shape
         values[0] = spread(values[0], size)
     return op(*values, **settings)
 

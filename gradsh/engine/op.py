@@ -129,6 +129,7 @@ class Op:
         self.uses = {operand: self._parameters(operand, rule) for operand, rule in rules.items()}
         self.saves_out = any(set(uses) & {"out", *outputs} for uses in self.uses.values())
         self.call: Callable[..., Any] = self._first_call
+        self.way: Any = None  # of `batching`, once it is asked for
         self.places: list[tuple[Any, str]] = []
         self.spaces: list[tuple[dict[str, Any], str]] = []
         self.node_kinds: dict[bool, Kind] = {}

@@ -13,7 +13,7 @@ from gradsh.engine.arrival import Relay
 from gradsh.engine.batched import Batched, batched, lowered, of_all, spread, zeros_like
 from gradsh.engine.forward import Dual, dual, split
 from gradsh.engine.level import VMAP, levels
-from gradsh.engine.node import AccumulateGrad, Node
+from gradsh.engine.node import AccumulateGrad
 from gradsh.engine.state import tick
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.engine.wrapped import Wrapped, history, innermost, plain
@@ -100,16 +100,19 @@ def reaches_outside(tensors: Iterable[Tensor], start: int, own: Iterable[Tensor]
     Only then can its result have a derivative outside.
     """
     leaves = {id(history(tensor)) for tensor in own}
-    stack: list[Node | None] = [part.current_node() for tensor in tensors for part in parts(tensor)]
+    stack = [part.current_node() for tensor in tensors for part in parts(tensor)]
     seen: set[int] = set()
     while stack:
         node = stack.pop()
         if node is None or id(node) in seen:
             continue
         seen.add(id(node))
-        if node.seq < start or type(node) is Handle or (type(node) is AccumulateGrad and id(node) not in leaves):
+        if node.seq < start or (node.__class__ is AccumulateGrad and id(node) not in leaves):
             return True
-        stack += [node.p, node.q, *(node.more or ())]
+        stack.append(node.q)
+        stack.append(node.p)
+        if node.more is not None:
+            stack += node.more
     return False
 
 

@@ -36,6 +36,7 @@ def _averaged(xp, x, *, counts):
     y=vanishing,
     sample=[Sample(reals(2, 3), reals(2, 5), dims=1), Sample(reals(2, 2, 3), reals(2, 3, 2), dims=2)],
     at=(),
+    batch="stacked",
 )
 def spread_means(xp, x, y, *, dims):
     """The transpose of taking means: every number over the length of its part, added to all of it in the shape of y."""
@@ -54,6 +55,7 @@ def _mean_op(name, grad_fn):
         x=lambda g, x, counts: spread_means(g, x, dims=len(counts)),
         sample=[Sample(reals(2, 5), counts=(3,)), Sample(reals(1, 4, 2), counts=(3, 3))],
         at=(),
+        batch="stacked",
         name=name,
         grad_fn=grad_fn,
     )(_averaged)
@@ -63,7 +65,7 @@ part_means = _mean_op("part_means", "SpreadMeansBackward0")
 MEANS = {dims: _mean_op(f"adaptive_avg_pool{dims}d", f"AdaptiveAvgPool{dims}DBackward0") for dims in (2, 3)}
 
 
-@constant(at=())
+@constant(at=(), batch="stacked")
 def places_of_part_maxima(xp, x, *, counts):
     """Where in the last dimensions, taken as one, the largest number of each part is."""
     from gradsh.backend.pooling import part_maxima
@@ -87,6 +89,7 @@ MAXIMA = {
         x=_slope,
         sample=[Sample(distinct(2, 5), counts=(3,)), Sample(distinct(1, 4, 2), counts=(3, 3))],
         at=(),
+        batch="stacked",
         name=f"adaptive_max_pool{dims}d",
         grad_fn=f"AdaptiveMaxPool{dims}DBackward0",
     )(_largest)

@@ -86,6 +86,7 @@ def _spread(xp, x, size, geometry, divisor, include):
     y=vanishing,
     sample=[Sample(out, whole, **settings) for whole, out, settings in CASES],
     at=(),
+    batch="stacked",
 )
 def spread_average(xp, x, y, *, geometry, divisor, include):
     """The transpose of averaging: every number over its divisor, added in the shape of y to all of its window."""
@@ -99,6 +100,7 @@ def _op_of(name, grad_fn):
         ),
         sample=[Sample(whole, **settings) for whole, _, settings in CASES],
         at=(),
+        batch="stacked",
         name=name,
         grad_fn=grad_fn,
     )(_averaged)

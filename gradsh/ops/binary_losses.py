@@ -8,6 +8,7 @@ from gradsh.engine.promote import broadcast_fault
 from gradsh.fault import fault
 from gradsh.ops.activation import log_sigmoid
 from gradsh.ops.choice import where
+from gradsh.ops.examples import reduced_each
 from gradsh.ops.expanding import broadcast_shapes
 from gradsh.ops.losses import apply_reduction, given, reduced, reduction_of, share
 from gradsh.ops.registry import function
@@ -41,6 +42,7 @@ def _probability_slope(g, x, x_shape, y, weight, reduction):
     ],
     at=(),
     grad_fn="BinaryCrossEntropyBackward0",
+    batch=reduced_each("entropy_of_probabilities"),
 )
 def entropy_of_probabilities(xp, x, y, weight=None, *, reduction):
     """-(y log x + (1 - y) log(1 - x)), the logarithms no less than -100; weighted and reduced."""
@@ -101,6 +103,7 @@ def _score_slope_of_target(g, x, x_shape, weight, pos_weight, reduction):
     ],
     at=(),
     grad_fn="BinaryCrossEntropyWithLogitsBackward0",
+    batch=reduced_each("entropy_of_scores"),
 )
 def entropy_of_scores(xp, x, y, weight=None, pos_weight=None, *, reduction):
     """Cross entropy of sigmoid(x) with y, positive targets weighted by pos_weight, all by weight; reduced."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 from gradsh.backend.dtypes import int64
 from gradsh.engine import runtime
 from gradsh.engine.alias import TYPE_NAMES
-from gradsh.engine.op import linear
+from gradsh.engine.op import OPS, linear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import floats
+from gradsh.ops.examples import flat, folded, reduced as reduced_terms, shaped, with_classes
 from gradsh.ops.losses import reduced, reduction_of
 from gradsh.ops.registry import function, tensor_argument
 from gradsh.ops.samples import Made, Sample, positive, reals
 from gradsh.ops.shape import viewed
-from gradsh.ops.structure import to_dtype
+from gradsh.ops.structure import expand_to, to_dtype, zeros
 
 # ---- the numbers of the right classes, which are along dimension 1, or the only one
 
@@ -112,6 +113,7 @@ def _nll_op(name, grad_fn):
         ),
         sample=[Sample(reals(3, 4), TARGETS, weight, **one) for one in SETTINGS for weight in (positive(4), None)],
         at=(),
+        batch=with_classes(lambda *operands, **settings: _losses_of_each(OPS[name], *operands, **settings)),
         name=name,
         grad_fn=grad_fn,
     )(right_classes)
@@ -131,10 +133,43 @@ right_classes_2d = _nll_op("nll_loss2d", "NllLoss2DBackward0")
     ],
     at=(),
     grad_fn="NllLossBackwardBackward0",
+    batch=with_classes(lambda *operands, **settings: _places_of_each(*operands, **settings)),
 )
 def right_class_places(xp, x, target, weight=None, *, size, reduction, ignore_index, plain):
     """Zeros with the gradient of the loss at the right classes."""
     return _placed(xp, x, target, weight, size, reduction, ignore_index, plain)
+
+
+# ---- for all examples, along the first dimension
+
+
+def _losses_of_each(op, x, target, weight, reduction, **settings):
+    rows, targets = (x, shaped(target, (x.shape[0],))) if x.ndim == 2 else (folded(x), folded(target))
+    terms = shaped(op(rows, targets, weight, reduction="none", **settings), target.shape)
+    if reduction != "mean" or (settings["plain"] and weight is None):
+        return reduced_terms(terms, reduction)
+    return reduced_terms(terms, "sum") / _weights_of_each(rows, target, targets, weight, settings)
+
+
+def _weights_of_each(rows, target, targets, weight, settings):
+    """The sum of the weights of the targets that count."""
+    ones = right_classes(rows * 0 - 1, targets, weight, reduction="none", **settings)
+    return reduced_terms(shaped(ones, target.shape), "sum")
+
+
+def _places_of_each(x, target, weight, size, reduction, **settings):
+    count, *others = size
+    whole = (x.shape[0], *size) if len(size) == 1 else (x.shape[0] * count, *others)
+    targets = shaped(target, whole[:1]) if len(size) == 1 else folded(target)
+    if reduction == "mean":
+        plain = settings["plain"] and weight is None
+        rows = zeros(x, shape=whole)
+        x = x / (len(flat(target)[0]) if plain else _weights_of_each(rows, target, targets, weight, settings))
+    if reduction != "none":
+        x = expand_to(shaped(x, (x.shape[0], *(1,) * (target.ndim - 1))), size=tuple(target.shape))
+    terms = shaped(x, targets.shape)
+    found = right_class_places(terms, targets, weight, size=whole, reduction="none", **settings)
+    return shaped(found, (x.shape[0], *size))
 
 
 # ---- what programs call

@@ -9,6 +9,7 @@ from gradsh.engine.op import OPS, general
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.class_losses import TARGETS, all_count, check_weight, class_operand, nll_of
+from gradsh.ops.examples import folded, reduced as reduced_terms, shaped
 from gradsh.ops.losses import reduced, reduction_of, share
 from gradsh.ops.masking import masked_fill
 from gradsh.ops.reduction import sum_all, sum_over
@@ -17,6 +18,7 @@ from gradsh.ops.samples import Sample, reals
 from gradsh.ops.scaling import over, times
 from gradsh.ops.shape import reshape, reshaped
 from gradsh.ops.softmax import log_normalised, normalised
+from gradsh.ops.structure import expand_to
 
 # The common case (a class for each row of scores, all of them counting) is one op, as are its derivatives, where
 # PyTorch has log_softmax and nll_loss.
@@ -35,6 +37,9 @@ def _exponentials(xp, x):
     at=(),
     grad_fn="NllLossBackward0",
     through={"x": "LogSoftmaxBackward0"},
+    batch=lambda x, target, reduction: reduced_terms(
+        shaped(entropy_of_classes(folded(x), folded(target), reduction="none"), target.shape), reduction
+    ),
 )
 def entropy_of_classes(xp, x, target, *, reduction):
     """Logarithm of the sum of the exponentials of each row, less the score of its class; reduced."""
@@ -63,6 +68,7 @@ def _slope_by_scores(g, x, y, y_shape, reduction):
     ],
     at=(),
     grad_fn="NllLossBackwardBackward0",
+    batch=lambda x, y, target, reduction: _slope_of_each(x, y, target, reduction),
 )
 def slope_of_scores(xp, x, y, target, *, reduction):
     """The derivative by the scores y: x (softmax(y) - 1 at the class), over the number of rows for the mean."""
@@ -71,6 +77,13 @@ def slope_of_scores(xp, x, y, target, *, reduction):
     weights[xp.arange(len(y)), target] -= 1
     weights *= x[:, None] if reduction == "none" else share(x, y.shape[:1], reduction)
     return weights
+
+
+def _slope_of_each(x, y, target, reduction):
+    """`slope_of_scores` for all examples."""
+    if reduction != "none":
+        x = expand_to(shaped(share(x, target.shape[1:], reduction), (x.shape[0], 1)), size=tuple(target.shape))
+    return shaped(slope_of_scores(folded(x), folded(y), folded(target), reduction="none"), y.shape)
 
 
 # ---- what programs call

@@ -83,6 +83,18 @@ def reduced_each(name):
     return rule
 
 
+def with_classes(rule):
+    """The rule of a loss of x and target classes, for any choice of these two that have examples; the weight has none."""
+
+    return {
+        "x": lambda x, target, weight=None, **settings: rule(x, spread(target, x.shape[0]), weight, **settings),
+        "target": lambda x, target, weight=None, **settings: rule(
+            spread(x, target.shape[0]), target, weight, **settings
+        ),
+        "x target": rule,
+    }
+
+
 def reduced(terms, reduction):
     """Terms reduced for each example."""
     if reduction == "none":

@@ -10,6 +10,7 @@ from gradsh.fault import fault
 from gradsh.ops.activation import log_sigmoid
 from gradsh.ops.choice import clamp_min, where
 from gradsh.ops.distances import pairwise_distance
+from gradsh.ops.examples import reduced as reduced_terms, reduced_each, with_classes
 from gradsh.ops.losses import apply_reduction, given, reduced, reduction_of, share
 from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
@@ -130,7 +131,7 @@ def _spread(g, x_shape, reduction):
     return reshaped(g, size=(*x_shape[:-1], 1)) if reduction == "none" else g
 
 
-@constant(at=())
+@constant(at=(), batch=lambda x, target: at_classes(x, target))
 def at_classes(xp, x, target):
     """1 at the class of each row of x."""
     return xp.equal(xp.arange(x.shape[-1]), xp.asarray(target)[..., None]).astype(x.dtype)
@@ -142,7 +143,7 @@ def _class_weights(xp, x, target, weight):
     return (weights / x.shape[-1]).astype(x.dtype)[..., None]
 
 
-@constant(at=())
+@constant(at=(), batch=with_classes(lambda x, target, weight: class_weights(x, target, weight)))
 def class_weights(xp, x, target, weight=None):
     """The weight of each row's class over the number of classes, as a column."""
     return _class_weights(xp, x, target, weight)
@@ -174,6 +175,11 @@ CLASSES = Made(lambda rng: rng.integers(0, 4, 3))
     ],
     at=(),
     grad_fn="MultiMarginLossBackward0",
+    batch=with_classes(
+        lambda x, target, weight, reduction, **settings: reduced_terms(
+            multi_margin(x, target, weight, reduction="none", **settings), reduction
+        )
+    ),
 )
 def multi_margin(xp, x, target, weight=None, *, power, margin, reduction):
     """What other scores lack to be below that of the class by the margin, to a power, over the classes; reduced."""
@@ -236,7 +242,7 @@ def _multilabel_pulls(xp, x, target):
     return (losses / x.shape[-1]).reshape(x.shape[:-1]), (pulls / x.shape[-1]).reshape(x.shape)
 
 
-@constant(at=())
+@constant(at=(), batch=lambda x, target: multilabel_pulls(x, target))
 def multilabel_pulls(xp, x, target):
     """The derivative of each row's loss."""
     return _multilabel_pulls(xp, x, target)[1]
@@ -250,6 +256,7 @@ def multilabel_pulls(xp, x, target):
     ],
     at=(),
     grad_fn="MultilabelMarginLossBackward0",
+    batch=lambda x, target, reduction: reduced_terms(multilabel_margin(x, target, reduction="none"), reduction),
 )
 def multilabel_margin(xp, x, target, *, reduction):
     """What the scores of other classes lack to be below those of the labels by 1, over the classes; reduced."""
@@ -287,6 +294,7 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     sample=[Sample(reals(2, 3), Made(lambda rng: rng.choice([-1.0, 1.0], (2, 3))), reduction=kind) for kind in KINDS],
     at=(),
     grad_fn="SoftMarginLossBackward0",
+    batch=reduced_each("soft_margin"),
 )
 def soft_margin(xp, x, target, *, reduction):
     """log(1 + exp(-target x)), reduced."""

@@ -23,6 +23,7 @@ from gradsh.ops.spatial import lengths
     sample=[Sample(reals(2, 3), pad=(1, 2), value=0.5), Sample(reals(3, 2, 4), pad=(-1, 1, 2, -1), value=0.0)],
     at=(),
     grad_fn="ConstantPadNdBackward0",
+    batch="stacked",
 )
 def padded_with(xp, x, *, pad, value):
     """Numbers around the last dimensions; what is to be padded by less than nothing is cut off."""
@@ -59,6 +60,7 @@ def picking(name, grad_fn, saves=False):
         x=back_saving if saves else back,
         sample=[Sample(reals(2, 4), places=((1, 0, 1, 3),)), Sample(reals(3, 2), places=((0, 0, 2), (1, 1, 0)))],
         at=(),
+        batch="stacked",
         name=name,
         grad_fn=grad_fn,
     )(picked)
@@ -77,6 +79,7 @@ def _sums_at(xp, x, places, size):
         Sample(reals(1, 3), places=((0, 0, 2),), size=(4,)),
     ],
     at=(),
+    batch="stacked",
 )
 def given_back(xp, x, *, places, size):
     """Zeros of a size to which numbers are added at places along each of the last dimensions."""
@@ -89,6 +92,7 @@ def given_back(xp, x, *, places, size):
     sample=Sample(reals(2, 4), reals(2, 5), places=((1, 0, 1, 3),)),
     at=(),
     grad_fn="GivenBackBackward0",
+    batch="stacked",
 )
 def given_back_like(xp, x, y, *, places):
     """As `given_back`, in the shape of y."""

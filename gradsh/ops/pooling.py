@@ -36,6 +36,7 @@ BOX_PLACES = Made(lambda rng: rng.integers(0, 4, (2, 1, 3)))
     x=lambda g, y, x_shape, dims, once: put_at(g, y, size=x_shape[len(x_shape) - dims :], once=once),
     sample=[Sample(reals(2, 4), PLACES, dims=1, once=False), Sample(reals(2, 2, 2), BOX_PLACES, dims=2, once=False)],
     at=(),
+    batch="stacked",
 )
 def numbers_at(xp, x, y, *, dims, once):
     """The numbers of x at places y; once: no place is named twice."""
@@ -48,6 +49,7 @@ def numbers_at(xp, x, y, *, dims, once):
     x=lambda g, y, size, once: numbers_at(g, y, dims=len(size), once=once),
     sample=Sample(reals(2, 3), PLACES, size=(4,), once=False),
     at=(),
+    batch="stacked",
 )
 def put_at(xp, x, y, *, size, once):
     """Zeros of a size to which the numbers of x are added at places y."""
@@ -61,6 +63,7 @@ def put_at(xp, x, y, *, size, once):
     y=vanishing,
     sample=Sample(reals(2, 3), reals(2, 4), PLACES, dims=1, once=False),
     at=(),
+    batch="stacked",
 )
 def put_at_like(xp, x, y, z, *, dims, once):
     """Zeros in the shape of y to which the numbers of x are added at places z."""
@@ -72,7 +75,7 @@ def put_at_like(xp, x, y, z, *, dims, once):
 # ---- max pooling
 
 
-@constant(at=())
+@constant(at=(), batch="stacked")
 def places_of_maxima(xp, x, y, *, geometry):
     """Where the maxima y of the windows of x are: the first of equals, the last nan."""
     from gradsh.backend.pooling import maxima_places
@@ -104,6 +107,7 @@ def _op_of(dims):
             Sample(distinct(1, 2, 5, 4), geometry=OVERLAPPING),
         ],
         at=(),
+        batch="stacked",
         name=f"max_pool{dims}d_with_indices",
         grad_fn=f"MaxPool{dims}DWithIndicesBackward0",
     )(max_pooled)

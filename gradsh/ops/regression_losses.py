@@ -11,6 +11,7 @@ from gradsh.ops.arithmetic import abs as magnitude, sgn
 from gradsh.ops.choice import where
 from gradsh.ops.creation import ones_like
 from gradsh.ops.distances import raised_unseen
+from gradsh.ops.examples import reduced_each
 from gradsh.ops.losses import apply_reduction, given, in_common, reduced, reduction_of, share
 from gradsh.ops.powers import power_to_number
 from gradsh.ops.reduction import mean_all, sum_all
@@ -37,6 +38,7 @@ def _squared_slope(g, x, x_shape, y, reduction):
     sample=_samples(),
     at=(),
     grad_fn="MseLossBackward0",
+    batch=reduced_each("squared_error"),
 )
 def squared_error(xp, x, y, *, reduction):
     """(x - y)^2, reduced."""
@@ -55,6 +57,7 @@ def _smoothed_slope(g, x, x_shape, y, reduction, beta):
     sample=_samples(beta=0.7),
     at=(),
     grad_fn="SmoothL1LossBackward0",
+    batch=reduced_each("smoothed_error"),
 )
 def smoothed_error(xp, x, y, *, reduction, beta):
     """|x - y|, with a parabola where that is less than beta; reduced."""
@@ -73,6 +76,7 @@ def _huber_slope(g, x, x_shape, y, reduction, delta):
     sample=_samples(delta=0.7),
     at=(),
     grad_fn="HuberLossBackward0",
+    batch=reduced_each("huber_error"),
 )
 def huber_error(xp, x, y, *, reduction, delta):
     """(x - y)^2 / 2, with straight lines where |x - y| is more than delta; reduced."""

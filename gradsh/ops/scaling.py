@@ -32,7 +32,7 @@ def divided(xp, x, *, divisor):
     return xp.divide(x, divisor)
 
 
-@general(x=lambda g: g, sample=Sample(reals(3), term=4.0), at=(), grad_fn="AddBackward1")
+@general(x=lambda g: g, sample=Sample(reals(3), term=4.0), at=(), grad_fn="AddBackward1", batch="elementwise")
 def increased(xp, x, *, term):
     """x + term."""
     return xp.add(x, term)

@@ -28,6 +28,7 @@ UNPOOLING = {
         x=lambda g, y, size: numbers_at(g, y, dims=len(size), once=False),
         sample=Sample(reals(2, 3), PLACES, size=(4,)),
         at=(),
+        batch="stacked",
         name=f"max_unpool{dims}d",
         grad_fn=f"MaxUnpool{dims}DBackward0",
     )(_unpooled_raw)
