@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 # A module that offers the names of every file in a folder.
-PACKAGES = {"torch.nn": "torch.nn.modules", "torch.optim": "torch.optim", "torch.nn.utils": "torch.nn.utils"}
+PACKAGES = {
+    "torch.nn": "torch.nn.modules", "torch.optim": "torch.optim", "torch.nn.utils": "torch.nn.utils",
+    "torch.utils.data": "torch.utils.data",
+}  # fmt: skip
 
 NAME = "library"
 # Raised whenever what the compiler makes of a text changes.
