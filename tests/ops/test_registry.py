@@ -135,7 +135,7 @@ def test_has_sample(op: Op) -> None:
 
 # Tested by the promotion of the elementwise ops; and those that PyTorch has no derivative of.
 WITHOUT_SAMPLE = {
-    "to_dtype", "floor_divide", "heaviside", "remainder_of_number", "unique", "unique_dim", "unique_consecutive",
+    "to_dtype", "floor_divide", "heaviside", "remainder_of_number", "geqrf", "unique", "unique_dim", "unique_consecutive",
     "ctc_losses", "ctc_slopes",  # PyTorch's is the derivative by what log_softmax was taken of
 }  # fmt: skip
 
