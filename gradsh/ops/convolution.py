@@ -16,6 +16,7 @@ from gradsh.ops.convolution_faults import (
     dimensions,
     for_each,
 )
+from gradsh.ops.examples import folded, moved, shaped, unfolded
 from gradsh.ops.histories import of_convolution
 from gradsh.ops.options import fits_none, integer
 from gradsh.ops.padding import padded_with
@@ -39,6 +40,25 @@ def _computed(xp, compute, x, *rest):
         return compute(x, *rest)
     singles = [one.astype(xp.float32) if one.__class__ is xp.ndarray else one for one in (x, *rest)]
     return compute(*singles).astype(xp.float16)
+
+
+# Under vmap examples without kernels of their own are more images; with kernels of their own, more groups of channels.
+
+
+def _side(x):
+    """All examples' channels side by side: (N, examples * C, *size)."""
+    size, count, channels, *lengths = x.shape
+    return shaped(moved(x, 0, 1), (count, size * channels, *lengths))
+
+
+def _split(x, size):
+    """What `_side` put side by side taken apart."""
+    count, channels, *lengths = x.shape
+    return moved(shaped(x, (count, size, channels // size, *lengths)), 1, 0)
+
+
+def _in_a_row(z):
+    return shaped(z, (z.shape[0] * z.shape[1],))
 
 
 def over_channels(g):
@@ -69,6 +89,13 @@ UNEVEN = {"stride": (2, 1), "padding": (1, 0), "dilation": (1, 2), "groups": 2}
     ],
     at=(),
     name="convolution",
+    batch={
+        "x": lambda x, y, z=None, **settings: unfolded(convolved(folded(x), y, z, **settings), x.shape[0]),
+        "x y z": lambda x, y, z=None, *, groups, **settings: _split(
+            convolved(_side(x), folded(y), z if z is None else _in_a_row(z), groups=groups * x.shape[0], **settings),
+            x.shape[0],
+        ),
+    },
 )
 def convolved(xp, x, y, z=None, *, stride, padding, dilation, groups, places=None):
     """Sums of products of kernels with the windows of images (all that fit, or some), and a bias z for each kernel."""
@@ -93,6 +120,12 @@ TRANSPOSED_SAMPLES = [
     sample=TRANSPOSED_SAMPLES,
     at=(),
     grad_fn="ConvolutionBackwardBackward0",
+    batch={
+        "x": lambda x, y, **settings: unfolded(convolved_back(folded(x), y, **settings), x.shape[0]),
+        "x y": lambda x, y, groups, **settings: _split(
+            convolved_back(_side(x), folded(y), groups=groups * x.shape[0], **settings), x.shape[0]
+        ),
+    },
 )
 def convolved_back(xp, x, y, *, size, stride, padding, dilation, groups):
     """The transpose of a convolution in its images: x at the places is given back to images of a size."""
@@ -114,6 +147,9 @@ def convolved_back(xp, x, y, *, size, stride, padding, dilation, groups):
     ],
     at=(),
     grad_fn="ConvolutionBackwardBackward0",
+    batch=lambda x, y, groups, **settings: unfolded(
+        kernels_back(_side(x), _side(y), groups=groups * x.shape[0], **settings), x.shape[0]
+    ),
 )
 def kernels_back(xp, x, y, *, kernel, stride, padding, dilation, groups):
     """The transpose of a convolution in its kernels: sums over places of y times the windows of images x."""
@@ -140,6 +176,15 @@ def kernels_back(xp, x, y, *, kernel, stride, padding, dilation, groups):
     ],
     at=(),
     grad_fn="ConvolutionBackward0",
+    batch={
+        "x": lambda x, y, z=None, **settings: unfolded(transposed_convolution(folded(x), y, z, **settings), x.shape[0]),
+        "x y z": lambda x, y, z=None, *, groups, **settings: _split(
+            transposed_convolution(
+                _side(x), folded(y), z if z is None else _in_a_row(z), groups=groups * x.shape[0], **settings
+            ),
+            x.shape[0],
+        ),
+    },
 )
 def transposed_convolution(xp, x, y, z=None, *, size, stride, padding, dilation, groups):
     """A transposed convolution to images of a size, and a bias z for each channel."""

@@ -141,6 +141,18 @@ def _normalised(xp, x, y=None, z=None, *, view, axes, shape, over, eps):
     return out.reshape(x.shape)
 
 
+def _normalised_each(x, y=None, z=None, *, view, axes, shape, over, eps):
+    """The same for all examples, along the first dimension."""
+    size, shape = x.shape[0], (*(1,) * (len(view) - len(shape)), *shape)
+    seen = _seen(_single(x), (size, *view))
+    out = standard(seen, axes=tuple([axis + 1 for axis in axes]), eps=eps)
+    if y is not None:
+        out = out * _seen(_single(y), (size, *shape))
+    if z is not None:
+        out = out + _seen(_single(z), (size, *shape))
+    return _as(_seen(out, tuple(x.shape)), x.dtype)
+
+
 IN_ROWS = {"view": (2, 3, 2), "axes": (1, 2), "shape": (3, 2), "over": (0,), "eps": 0.1}
 IN_CHANNELS = {"view": (2, 3, 2), "axes": (0, 2), "shape": (1, 3, 1), "over": (0, 2), "eps": 0.1}
 IN_GROUPS = {"view": (2, 2, 2, 3), "axes": (2, 3), "shape": (1, 2, 2, 1), "over": (0, 3), "eps": 0.1}
@@ -161,6 +173,7 @@ def _norm(name, grad_fn, history, *samples):
         z=bias_slope if history else _bias_slope,
         sample=list(samples),
         at=(),
+        batch=_normalised_each,
         name=name,
         grad_fn=grad_fn,
     )(_normalised)
@@ -218,6 +231,7 @@ def _inverse_root(v, eps):
     ],
     at=(),
     grad_fn="NativeBatchNormBackward0",
+    batch=lambda x, m, v, y=None, z=None, **settings: _normalised_by_each(x, m, v, y, z, **settings),
 )
 def normalised_by(xp, x, m, v, y=None, z=None, *, shape, over, eps):
     """x less a mean m, over √(v + eps) of a variance v, times a weight y, plus a bias z."""
@@ -230,3 +244,11 @@ def normalised_by(xp, x, m, v, y=None, z=None, *, shape, over, eps):
     if z is not None:
         out += z
     return out if out.dtype is x.dtype else out.astype(x.dtype)
+
+
+def _normalised_by_each(x, m, v, y, z, shape, over, eps):
+    """The same for all examples, along the first dimension."""
+    m, v, y, z = (one if one is None else _seen(_single(one), (x.shape[0], *shape)) for one in (m, v, y, z))
+    scale = _inverse_root(v, eps)
+    out = (_single(x) - m) * (scale if y is None else scale * y)
+    return _as(out if z is None else out + z, x.dtype)
