@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from gradsh.data.programs import read_program
+from gradsh.data.programs import is_notebook, read_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from gradsh.session import Session
     from gradsh.view.writers import Writer
+
+    Parts = Callable[[], list[tuple[str, str]]]
 
 OK, FAILED, USAGE, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 130, 141
 
@@ -210,20 +212,20 @@ def _main(argv: Sequence[str]) -> int:
     _prepare_streams()
     if options.check:
         return _check(options)
-    programs: list[tuple[str, Callable[[], str]]] = [("<eval>", lambda code=code: code) for code in options.eval]  # type: ignore[misc]
-    programs += [(name, lambda name=name: read_program(name)) for name in options.files[:1] if not options.eval]  # type: ignore[misc]
+    programs: list[tuple[str, Parts]] = [("<eval>", lambda code=code: [("<eval>", code)]) for code in options.eval]  # type: ignore[misc]
+    programs += [(name, lambda name=name: read_parts(name)) for name in options.files[:1] if not options.eval]  # type: ignore[misc]
     rest = options.files + options.rest if options.eval else options.rest
     interactive = options.interactive
     if not programs:
         if sys.stdin is not None and sys.stdin.isatty():
             interactive = True
         else:
-            programs = [("-", lambda: read_program("-"))]
+            programs = [("-", lambda: read_parts("-"))]
     session = _session(options, rest, programs)
     _collect_garbage_seldom()
     status = OK
-    for name, text in programs:
-        status = max(status, _run(session, name, text, options))
+    for name, parts in programs:
+        status = max(status, _run(session, name, parts, options))
         if status != OK and not options.keep_going:
             break
     if interactive:
@@ -273,18 +275,26 @@ def _writer(options: Arguments) -> Writer:
     return kind(results, reports, width, prompt=both or results.isatty())
 
 
-def _run(session: Session, name: str, text: Callable[[], str], options: Arguments) -> int:
-    echo = options.echo or (not options.no_echo and name in ("<eval>", "-"))
-    label = {"<eval>": "<eval>", "-": "<stdin>"}.get(name, name)
+def _run(session: Session, name: str, parts: Parts, options: Arguments) -> int:
+    echo: bool | str = bool(options.echo or (not options.no_echo and name in ("<eval>", "-")))
+    if is_notebook(name) and not options.echo and not options.no_echo:
+        echo = "last"
+    texts = _read(name, parts)
+    status = USAGE if texts is None else OK
+    for label, text in texts or ():
+        status = max(status, session.run_and_report(text, label, echo=echo, keep_going=bool(options.keep_going)))
+        if status != OK and not options.keep_going:
+            break
+    return status
+
+
+def _read(name: str, parts: Parts) -> list[tuple[str, str]] | None:
+    """The texts of a program, or None after saying why there are none."""
     try:
-        program = text()
-    except OSError as error:
-        _say(f"gradsh: {name}: {error.strerror}")
-        return USAGE
-    except (ValueError, KeyError) as error:
-        _say(f"gradsh: {name}: {error}")
-        return USAGE
-    return session.run_and_report(program, name=label, echo=bool(echo), keep_going=bool(options.keep_going))
+        return parts()
+    except (OSError, ValueError) as error:
+        _say(f"gradsh: {name}: {getattr(error, 'strerror', None) or error}")
+        return None
 
 
 def _check(options: Arguments) -> int:
@@ -293,13 +303,10 @@ def _check(options: Arguments) -> int:
     status = OK
     for name in options.files:
         session = Session(dialect="torch" if name.endswith((".py", ".ipynb")) else "shell", writer=_writer(options))
-        try:
-            text = read_program(name)
-        except (OSError, ValueError) as error:
-            _say(f"gradsh: {name}: {getattr(error, 'strerror', None) or error}")
-            status = USAGE
-            continue
-        status = max(status, session.check_and_report(text, name=name))
+        texts = _read(name, lambda name=name: read_parts(name))  # type: ignore[misc]
+        known = {"_"} if is_notebook(name) else set()
+        found = [session.check_and_report(text, label, known) for label, text in texts or ()]
+        status = max(status, *found, USAGE if texts is None else OK)
     if not options.files:
         _say("gradsh: check needs a file: gradsh check FILE…")
         return USAGE

@@ -52,8 +52,11 @@ class Notices:
             self._skipped(program.source)
 
     def _skipped(self, source: Source) -> None:
+        from gradsh.lang.excerpt import printable
+        from gradsh.lang.places import Place
+
         spans = [source.span(start, end) for start, end in source.skipped]
-        lines = [f"{span.text.strip()} ({span.line}:{span.column})" for span in spans]
+        lines = [printable(f"{span.text.strip()} ({Place(span, None).where()})") for span in spans]
         more = f" and {len(lines) - MOST_SKIPPED} more" if len(lines) > MOST_SKIPPED else ""
         self.note(f"left out, as it is for a notebook: {', '.join(lines[:MOST_SKIPPED])}{more}")
 

@@ -112,7 +112,7 @@ class Session:
 
     # ---- running
 
-    def compile(self, text: str, name: str = "<input>", *, echo: bool = True) -> Program:
+    def compile(self, text: str, name: str = "<input>", *, echo: bool | str = True) -> Program:
         """Parse and check a program: SyntaxError and CommandError faults come from here, before anything runs."""
         source = Source.add(name, text)
         program = compile_program(source, dialect=self.dialect, echo=echo, signatures=self._resolve)  # type: ignore[arg-type]
@@ -121,7 +121,7 @@ class Session:
             self.notices.compiled(program)
         return program
 
-    def run(self, text: str, name: str = "<input>", *, echo: bool = True) -> list[Record]:
+    def run(self, text: str, name: str = "<input>", *, echo: bool | str = True) -> list[Record]:
         """Run a program; the records of what it showed. What fails raises Python's or PyTorch's exception."""
         return self.execute(self.compile(text, name, echo=echo))
 
@@ -153,7 +153,7 @@ class Session:
         shown = [record for record in found if isinstance(record, ValueRecord)]
         return shown[-1].value if shown else None
 
-    def run_and_report(self, text: str, name: str, *, echo: bool, keep_going: bool = False) -> int:
+    def run_and_report(self, text: str, name: str, *, echo: bool | str, keep_going: bool = False) -> int:
         """Run a program for the command: what fails is reported, and the exit status is returned."""
         status = 0
         parts = [text]
@@ -192,17 +192,19 @@ class Session:
             end = stop
         return parts if end else [text]
 
-    def check_and_report(self, text: str, name: str) -> int:
-        """Parse a program and check its names, without running it."""
+    def check_and_report(self, text: str, name: str, known: set[str] | None = None) -> int:
+        """Parse a program and check its names, without running it. known: names from before it, and its own."""
         try:
             program = self.compile(text, name, echo=False)
         except Exception as error:
             self.report(error)
             return self.status_of(error)
         self.scope.provide(program.free_names)
+        known = set() if known is None else known
+        known |= program.assigned
         status = 0
         for read, span in program.free_names.items():
-            if read not in self.scope.names and read not in program.assigned and read not in self.namespace:
+            if read not in self.scope.names and read not in known and read not in self.namespace:
                 self.report(fault(NameError, f"name '{read}' is not defined", span=span, hint=self._nearest(read)))
                 status = 1
         return status

@@ -43,7 +43,17 @@ class Shown:
 class Emitter:
     """Carries one program's forms over to Python's syntax tree."""
 
-    def __init__(self, source: Source, shell: bool, echo: bool, hooks: bool, signatures: Resolver | None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        shell: bool,
+        echo: bool,
+        hooks: bool,
+        signatures: Resolver | None,
+        only: Statement | None = None,
+    ) -> None:
+        # Where only one statement is echoed: that one.
+        self.only = only
         self.source, self.shell, self.echo, self.hooks, self.signatures = source, shell, echo, hooks, signatures
         self.starts, self.margins = source.starts, source.margins
         # The line of the last place asked for: its number, its offsets, and the offset of its column 0.

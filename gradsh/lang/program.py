@@ -87,13 +87,14 @@ def compile_program(
     source: Source,
     *,
     dialect: Dialect = "shell",
-    echo: bool = True,
+    echo: bool | str = True,
     hooks: bool = False,
     signatures: Resolver | None = None,
 ) -> Program:
     """A text as code. Faults: SyntaxError and its kinds, `Incomplete`, CommandError, RecursionError.
 
-    `echo`: the value of an expression statement outside functions goes to `.show(value, number)`. `hooks`:
+    `echo`: the value of an expression statement outside functions goes to `.show(value, number)`; "last": only where a text
+    ends with it, and not with a semicolon, as in a notebook's cells. `hooks`:
     `.statement(number)` is called before every statement. `signatures`: says how a command takes its arguments.
     """
     forms = parse_program(source, dialect)
@@ -109,13 +110,22 @@ def compile_program(
 
 
 def _emitted(
-    source: Source, forms: tuple[Statement, ...], dialect: Dialect, echo: bool, hooks: bool, signatures: Resolver | None
+    source: Source,
+    forms: tuple[Statement, ...],
+    dialect: Dialect,
+    echo: bool | str,
+    hooks: bool,
+    signatures: Resolver | None,
 ) -> Program:
     from _ast import Module
 
     from gradsh.lang.emitter import Emitter
 
-    out = Emitter(source, dialect == "shell", echo, hooks, signatures)
+    if echo == "last":
+        echo = bool(forms) and not source.text[forms[-1].end :].lstrip().startswith(";")
+        out = Emitter(source, dialect == "shell", echo, hooks, signatures, forms[-1] if forms else None)
+    else:
+        out = Emitter(source, dialect == "shell", bool(echo), hooks, signatures)
     tree = Module(out.block(forms), [])
     program = Program()
     with warnings.catch_warnings(record=True) as heard:

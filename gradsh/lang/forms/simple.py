@@ -41,7 +41,7 @@ class ExpressionStatement(Statement):
     def emit(self, out: Emitter) -> stmt:
         at = out.at(self)
         value = self.value.emit(out)
-        if out.echo and not out.definitions and not self.is_heading(out):
+        if out.echo and not out.definitions and not self.is_heading(out) and (out.only is None or out.only is self):
             number = len(out.shown)
             out.shown.append(Shown(out.source, self.value, self.value.name if type(self.value) is Name else None))
             value = out.helper(".show", (value, _ast.Constant(number, **at)), at)

@@ -17,14 +17,15 @@ def load(session: Session, file: Path) -> None:
     """Run a file in this session.  :load f"""
     import os
 
-    from gradsh.data.programs import read_program
+    from gradsh.data.programs import read_parts
 
     path = os.path.expanduser(file)
     try:
-        text = read_program(path)
-    except OSError as error:
-        raise fault(CommandError, f"{file}: {error.strerror}") from None
-    session.run(text, name=file, echo=False)
+        parts = read_parts(path)
+    except (OSError, ValueError) as error:
+        raise fault(CommandError, f"{file}: {getattr(error, 'strerror', None) or error}") from None
+    for label, text in parts:
+        session.run(text, name=label.replace(path, file, 1), echo=False)
 
 
 @command("time")
