@@ -202,7 +202,9 @@ def cholesky(a: Array) -> tuple[Array, Array]:
         return a, info
     if a.shape[-1] > small_matrices.ONE_BY_ONE or info.size > 1:
         try:
-            return np.linalg.cholesky(a), info
+            found = np.linalg.cholesky(a)
+            if not np.isnan(found).any():
+                return found, info
         except np.linalg.LinAlgError:
             pass
     root = sqrt if a.dtype.char == "d" else np.sqrt

@@ -43,7 +43,11 @@ def operand(value: Any, argument: str = "input") -> Tensor:
 def floats(value: Any, argument: str = "input") -> Tensor:
     """As `operand`, for a function of floats: a list of integers is one of floats then."""
     x = operand(value, argument)
-    if x is value or x.dtype.category == FLOATING:
+    return x if x is value else _as_floats(x)
+
+
+def _as_floats(x: Tensor) -> Tensor:
+    if x.dtype.category == FLOATING:
         return x
     cast: Tensor = OPS["to_dtype"](x, dtype=state.default)
     return cast
@@ -59,6 +63,11 @@ def alike(*pairs: tuple[Any, str]) -> list[Tensor]:
         if x is not value and x.dtype is not widest and x.dtype.category <= widest.category:
             found[place] = OPS["to_dtype"](x, dtype=widest)
     return found
+
+
+def alike_floats(*pairs: tuple[Any, str]) -> list[Tensor]:
+    """As `alike`, for a function of floats: lists of integers are lists of floats then."""
+    return [x if x is value else _as_floats(x) for x, (value, _) in zip(alike(*pairs), pairs)]
 
 
 def for_number(function: Callable[..., Any], number: float, *rest: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsh.engine.op import general
 from gradsh.fault import fault
-from gradsh.ops.calls import operand
+from gradsh.ops.calls import alike_floats, floats
 from gradsh.ops.diagonals import lower as lower_part
 from gradsh.ops.matrix_faults import (
     NOT_INVERTIBLE,
@@ -78,7 +78,7 @@ def factor_of(xp, x, *, upper):
 )
 def cholesky_ex(input, *, upper=False, check_errors=False):
     """The triangular factor of matrices, and for each the order of the leading minor that is not positive, or 0."""
-    input = operand(input)
+    input = floats(input)
     check_square(input, "linalg.cholesky")
     check_numbers(input, "linalg.cholesky")
     check_kernel(input, "cholesky_cpu")
@@ -91,7 +91,7 @@ def cholesky_ex(input, *, upper=False, check_errors=False):
 @function("linalg_cholesky", at=("linalg:cholesky",), example="linalg.cholesky(tensor([[4.0, 2.0], [2.0, 3.0]]))")
 def linalg_cholesky(input, *, upper=False):
     """The lower triangular L of each positive definite matrix L L^T, or L^T with upper=True."""
-    factor, info = cholesky_ex(operand(input), upper=upper)
+    factor, info = cholesky_ex(floats(input), upper=upper)
     check_success(info, "linalg.cholesky", NOT_POSITIVE)
     return factor
 
@@ -99,7 +99,7 @@ def linalg_cholesky(input, *, upper=False):
 @function(example="cholesky(tensor([[4.0, 2.0], [2.0, 3.0]]))")
 def cholesky(input, upper=False):
     """The lower triangular L of each positive definite matrix L L^T, or L^T with upper=True."""
-    input = operand(input)
+    input = floats(input)
     check_square(input, "cholesky")
     check_kernel(input, "cholesky_cpu")
     return factor_of(input, upper=bool(upper))
@@ -142,7 +142,7 @@ def inverse_by_factor(xp, x, *, upper):
 @function(example="cholesky_inverse(tensor([[2.0, 0.0], [1.0, 1.5]]))")
 def cholesky_inverse(input, upper=False):
     """The inverse of L L^T from the triangular L, or L^T with upper=True."""
-    input = operand(input)
+    input = floats(input)
     check_square(input, "cholesky_inverse")
     check_kernel(input, "cholesky_inverse_out_cpu")
     return inverse_by_factor(input, upper=bool(upper))
@@ -172,7 +172,7 @@ def solution_by_factor(xp, x, y, *, upper):
 @function(example="cholesky_solve(tensor([[1.0], [2.0]]), tensor([[2.0, 0.0], [1.0, 1.5]]))")
 def cholesky_solve(input, input2, upper=False):
     """X of A X = input from the triangular factor L of A = L L^T, or L^T with upper=True."""
-    input, input2 = operand(input), operand(input2, "input2")
+    input, input2 = alike_floats((input, "input"), (input2, "input2"))
     for name, value in (("b", input), ("u", input2)):
         if value.ndim < 2:
             raise fault(

@@ -7,7 +7,7 @@ from math import nan
 from gradsh.engine.op import constant, general, linear
 from gradsh.engine.returns import named
 from gradsh.engine.tensor import Tensor
-from gradsh.ops.calls import operand
+from gradsh.ops.calls import floats
 from gradsh.ops.choice import where
 from gradsh.ops.creation import eye
 from gradsh.ops.diagonals import diagonal_copy
@@ -92,7 +92,7 @@ def determinant(xp, x):
 @function("linalg_det", at=("linalg:det",), example="linalg.det(tensor([[1.0, 2.0], [3.0, 4.0]]))")
 def linalg_det(A):
     """The determinant of each square matrix."""
-    A = operand(A, "A")
+    A = floats(A, "A")
     check_square(A, "linalg.det")
     check_numbers(A, "linalg.det")
     check_kernel(A, "lu_cpu")
@@ -102,7 +102,7 @@ def linalg_det(A):
 @function(example="det(tensor([[1.0, 2.0], [3.0, 4.0]]))")
 def det(input):
     """The determinant of each square matrix."""
-    return linalg_det(operand(input))
+    return linalg_det(floats(input))
 
 
 # ---- logarithms
@@ -136,17 +136,17 @@ def _signed(A, name):
 @function("linalg_slogdet", at=("linalg:slogdet",), example="linalg.slogdet(tensor([[1.0, 2.0], [3.0, 4.0]]))")
 def linalg_slogdet(A):
     """The sign of each determinant, and the logarithm of its size."""
-    return _signed(operand(A, "A"), "linalg.slogdet")
+    return _signed(floats(A, "A"), "linalg.slogdet")
 
 
 @function(example="slogdet(tensor([[1.0, 2.0], [3.0, 4.0]]))")
 def slogdet(input):
     """The sign of each determinant, and the logarithm of its size."""
-    return named("slogdet", ("sign", "logabsdet"))(*_signed(operand(input), "linalg.slogdet"))
+    return named("slogdet", ("sign", "logabsdet"))(*_signed(floats(input), "linalg.slogdet"))
 
 
 @function(example="logdet(tensor([[2.0, 0.0], [0.0, 4.0]]))")
 def logdet(input):
     """The logarithm of each determinant: nan where it is negative."""
-    sign, logarithm = _signed(operand(input), "logdet")
+    sign, logarithm = _signed(floats(input), "logdet")
     return where(sign == -1, nan, logarithm)

@@ -7,7 +7,7 @@ from gradsh.engine.batching import aligned
 from gradsh.engine.op import general, linear
 from gradsh.engine.returns import named
 from gradsh.fault import fault
-from gradsh.ops.calls import operand
+from gradsh.ops.calls import alike_floats, floats, operand
 from gradsh.ops.diagonals import lower as lower_part, upper as upper_part
 from gradsh.ops.joining import joined
 from gradsh.ops.matrix_faults import (
@@ -203,7 +203,7 @@ def _check_factor(A, name, pivot):
 @function("linalg_lu", at=("linalg:lu",), example="linalg.lu(tensor([[1.0, 2.0], [3.0, 4.0]]))")
 def linalg_lu(A, *, pivot=True):
     """A permutation P, a lower triangular L with ones on its diagonal and an upper triangular U with A = P L U."""
-    A = operand(A, "A")
+    A = floats(A, "A")
     _check_factor(A, "linalg.lu", pivot)
     return three_factors(A)
 
@@ -219,7 +219,7 @@ ZERO_PIVOT = (
 )
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
     """L and U in one matrix, the pivots, and for each matrix the place of the first zero pivot, or 0."""
-    A = operand(A, "A")
+    A = floats(A, "A")
     _check_factor(A, "torch.lu_factor", pivot)
     found = factors_of(A)
     if check_errors:
@@ -230,7 +230,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
 @function("linalg_lu_factor", at=("linalg:lu_factor",), example="linalg.lu_factor(tensor([[1.0, 2.0], [3.0, 4.0]]))")
 def lu_factor(A, *, pivot=True):
     """L and U in one matrix, and the row, counted from 1, that each row was exchanged with."""
-    lu, pivots, info = lu_factor_ex(operand(A, "A"), pivot=pivot)
+    lu, pivots, info = lu_factor_ex(floats(A, "A"), pivot=pivot)
     check_success(info, "torch.linalg.lu_factor", ZERO_PIVOT, RuntimeError)
     return named("linalg_lu_factor", ("LU", "pivots"))(lu, pivots)
 
@@ -245,7 +245,7 @@ def lu(A, pivot=True, get_infos=False, out=None):
 @function(at=("torch",), example="lu_unpack(*linalg.lu_factor(tensor([[1.0, 2.0], [3.0, 4.0]])))")
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     """P, L and U from what `lu_factor` gives; what is not to be unpacked is empty."""
-    LU_data, LU_pivots = operand(LU_data, "LU_data"), operand(LU_pivots, "LU_pivots")
+    LU_data, LU_pivots = floats(LU_data, "LU_data"), operand(LU_pivots, "LU_pivots")
     if LU_data.ndim < 2:
         size = list(LU_data.shape)
         raise fault(
@@ -319,7 +319,8 @@ def _solutions_for_examples(x, y, z, *, left, adjoint):
 )
 def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     """X of A X = B from what `lu_factor` gave for A; of X A = B with left=False, with A^T for A with `adjoint`."""
-    LU, pivots, B = operand(LU, "LU"), operand(pivots, "pivots"), operand(B, "B")
+    pivots = operand(pivots, "pivots")
+    LU, B = alike_floats((LU, "LU"), (B, "B"))
     name = "linalg.lu_solve"
     check_numbers(LU, f"torch.{name}")
     if pivots.dtype is not int32:
@@ -346,4 +347,5 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
 @function(example="lu_solve(ones(2, 1), *linalg.lu_factor(tensor([[1.0, 2.0], [3.0, 4.0]])))")
 def lu_solve(input, LU_data, LU_pivots):
     """X of A X = input from what `lu_factor` gave for A."""
-    return linalg_lu_solve(operand(LU_data, "LU_data"), operand(LU_pivots, "LU_pivots"), operand(input))
+    B, LU = alike_floats((input, "input"), (LU_data, "LU_data"))
+    return linalg_lu_solve(LU, operand(LU_pivots, "LU_pivots"), B)

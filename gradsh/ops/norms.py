@@ -11,7 +11,7 @@ from gradsh.fault import fault
 from gradsh.ops.arithmetic import abs as magnitude, sgn
 from gradsh.ops.calls import Unfit, floats
 from gradsh.ops.choice import where
-from gradsh.ops.dimensions import axes_of, axis_of, kept_shape
+from gradsh.ops.dimensions import axes_of, axis_of
 from gradsh.ops.examples import aligned, rest
 from gradsh.ops.extrema import max_over, min_over
 from gradsh.ops.powers import power_to_number
@@ -19,6 +19,7 @@ from gradsh.ops.reduction import sum_over, unreduced
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, nonzero, reals
 from gradsh.ops.structure import sum_to_size, to_dtype
+from gradsh.ops.transposing import inverse, permuted
 
 
 def measured(xp, x, ord, axes, keepdim=False):
@@ -177,21 +178,30 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
         rows, columns = columns, rows
     sums = norm_over(A, ord=1.0, axes=(rows,), keepdim=keepdim)
     columns -= not keepdim and rows < columns
-    return (max_over if ord > 0 else min_over)(sums, axes=(columns,), keepdim=keepdim)
+    return _extremum(sums, columns, ord, keepdim)
+
+
+def _extremum(values, axis, ord, keepdim=False, shown=None):
+    """The largest number along an axis, or the smallest for a negative order; of none the largest is 0."""
+    if values.shape[axis]:
+        return (max_over if ord > 0 else min_over)(values, axes=(axis,), keepdim=keepdim)
+    if ord < 0:
+        dim = axis if shown is None else shown
+        raise fault(IndexError, f"amin(): Expected reduction dim {dim} to have non-zero size.")
+    return sum_over(values, axes=(axis,), keepdim=keepdim)
 
 
 def _by_singular_values(A, ord, rows, columns, keepdim):
     """Norms that are a sum or an extremum of the singular values."""
-    from gradsh.ops.registry import NAMESPACES
+    from gradsh.ops.matrix_faults import check_numbers
+    from gradsh.ops.singular_values import svdvals
 
-    order = [axis for axis in range(A.ndim) if axis not in (rows, columns)]
-    values = NAMESPACES["linalg"]["svdvals"](A.permute(*order, rows, columns))
-    last = (values.ndim - 1,)
-    if ord == "nuc":
-        found = sum_over(values, axes=last, keepdim=False)
-    else:
-        found = (max_over if ord > 0 else min_over)(values, axes=last, keepdim=False)
-    return found.reshape(kept_shape(A.shape, (rows, columns))) if keepdim else found
+    check_numbers(A, "linalg.matrix_norm", half=False)
+    order = [*(axis for axis in range(A.ndim) if axis not in (rows, columns)), rows, columns]
+    values = svdvals(permuted(A, dims=tuple(order)))
+    last = values.ndim - 1
+    found = sum_over(values, axes=(last,), keepdim=False) if ord == "nuc" else _extremum(values, last, ord, shown=-1)
+    return permuted(found.unsqueeze(-1).unsqueeze(-1), dims=inverse(order)) if keepdim else found
 
 
 @function(at=("linalg:norm",), example="linalg.norm(tensor([[1.0, 2.0], [3.0, 4.0]]), 'fro')")

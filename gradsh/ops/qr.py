@@ -6,7 +6,7 @@ from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import general
 from gradsh.engine.returns import named
 from gradsh.fault import fault
-from gradsh.ops.calls import Unfit, operand
+from gradsh.ops.calls import Unfit, alike_floats, floats
 from gradsh.ops.diagonals import lower as lower_part, upper as upper_part, with_diagonal
 from gradsh.ops.joining import joined, stacked
 from gradsh.ops.lu import corner, framed
@@ -87,7 +87,7 @@ def orthogonal_and_upper(xp, x, *, mode):
 @function("linalg_qr", at=("linalg:qr",), example="linalg.qr(tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))")
 def linalg_qr(A, mode="reduced"):
     """Q with orthonormal columns and an upper triangular R with A = Q R; mode: "reduced", "complete" or "r" for R alone."""
-    A = operand(A, "A")
+    A = floats(A, "A")
     if not isinstance(mode, str):
         raise Unfit("mode", "str", mode)
     check_dimensions(A, "linalg.qr")
@@ -104,7 +104,7 @@ def linalg_qr(A, mode="reduced"):
 @function(example="qr(tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))")
 def qr(input, some=True):
     """Q with orthonormal columns and an upper triangular R; Q is square with some=False."""
-    return named("qr", ("Q", "R"))(*linalg_qr(operand(input), "reduced" if some else "complete"))
+    return named("qr", ("Q", "R"))(*linalg_qr(floats(input), "reduced" if some else "complete"))
 
 
 # ---- reflections
@@ -124,7 +124,7 @@ def reflections_of(xp, x):
 @function(example="geqrf(tensor([[1.0, 2.0], [3.0, 4.0]]))")
 def geqrf(input):
     """QR in LAPACK's form: R, below its diagonal the vectors of the reflections that make up Q, and their factors."""
-    input = operand(input)
+    input = floats(input)
     if input.ndim < 2:
         raise fault(RuntimeError, "torch.geqrf: input must have at least 2 dimensions.")
     check_kernel(input, "geqrf_cpu")
@@ -188,7 +188,7 @@ def first_columns(xp, x, y):
 )
 def householder_product(input, tau):
     """The first columns of the product of the reflections I - tau v v^T, whose vectors are below the diagonal of `input`."""
-    input, tau = operand(input), operand(tau, "tau")
+    input, tau = alike_floats((input, "input"), (tau, "tau"))
     name = "torch.linalg.householder_product"
     if input.ndim < 2:
         raise fault(RuntimeError, f"{name}: input must have at least 2 dimensions.")
@@ -222,7 +222,7 @@ def _check_factors(input, tau, name):
 @function(example="orgqr(*geqrf(tensor([[1.0, 2.0], [3.0, 4.0]])))")
 def orgqr(input, input2):
     """Another name of `linalg.householder_product`."""
-    return householder_product(operand(input), operand(input2, "input2"))
+    return householder_product(*alike_floats((input, "input"), (input2, "input2")))
 
 
 def _product_slopes(g, x, y, z, left, transpose):
@@ -252,7 +252,7 @@ def product_with_reflections(xp, x, y, z, *, left, transpose):
 @function(example="ormqr(*geqrf(tensor([[1.0, 2.0], [3.0, 4.0]])), ones(2, 1))")
 def ormqr(input, input2, input3, left=True, transpose=False):
     """Q input3, or input3 Q with left=False, where reflections make up Q, or Q^T with `transpose`."""
-    input, tau, other = operand(input), operand(input2, "input2"), operand(input3, "input3")
+    input, tau, other = alike_floats((input, "input"), (input2, "input2"), (input3, "input3"))
     name = "torch.ormqr"
     for argument, value in (("input", input), ("other", other)):
         if value.ndim < 2:

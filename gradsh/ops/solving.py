@@ -8,7 +8,7 @@ from gradsh.engine.batching import aligned
 from gradsh.engine.op import general
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-from gradsh.ops.calls import operand
+from gradsh.ops.calls import alike_floats, floats
 from gradsh.ops.dimensions import axis_of
 from gradsh.ops.matrix_faults import (
     NOT_INVERTIBLE,
@@ -64,7 +64,7 @@ def inverse_of(xp, x):
 @function("linalg_inv_ex", at=("linalg:inv_ex",), example="linalg.inv_ex(tensor([[2.0, 0.0], [0.0, 4.0]]))")
 def inv_ex(A, *, check_errors=False):
     """Inverses of matrices, and for each the place of the zero pivot that makes it singular, or 0."""
-    A = operand(A, "A")
+    A = floats(A, "A")
     check_square(A, "linalg.inv")
     check_numbers(A, "linalg.inv", half=False)
     found = inverse_of(A)
@@ -83,13 +83,13 @@ def inverted(A, name):
 @function("linalg_inv", at=("linalg:inv",), example="linalg.inv(tensor([[2.0, 0.0], [0.0, 4.0]]))")
 def inv(A):
     """The inverse of each square matrix."""
-    return inverted(operand(A, "A"), "linalg.inv")
+    return inverted(floats(A, "A"), "linalg.inv")
 
 
 @function(example="inverse(tensor([[2.0, 0.0], [0.0, 4.0]]))")
 def inverse(input):
     """The inverse of each square matrix."""
-    return inverted(operand(input), "linalg.inv")
+    return inverted(floats(input), "linalg.inv")
 
 
 # ---- systems with any matrix
@@ -158,7 +158,7 @@ def of_equal_rank(*operands):
 
 def _solved(A, B, left):
     """The solution and where it failed, of what is checked first."""
-    A, B = operand(A, "A"), operand(B, "B")
+    A, B = alike_floats((A, "A"), (B, "B"))
     name = "linalg.solve"
     check_numbers(A, name)
     check_same_type(A, B, name)
@@ -216,7 +216,7 @@ def _check_counts(rows, columns, rule):
 @function("linalg_tensorinv", at=("linalg:tensorinv",), example="linalg.tensorinv(eye(4).reshape(4, 2, 2), ind=1)")
 def tensorinv(input, ind=2):
     """The inverse of a tensor as a map from the shape of its last dimensions to that of its first `ind`."""
-    input, ind = operand(input), integer(ind, "ind")
+    input, ind = floats(input), integer(ind, "ind")
     if ind <= 0:
         raise fault(RuntimeError, f"Expected a strictly positive integer for 'ind', but got {ind}")
     if ind > input.ndim:
@@ -234,7 +234,7 @@ def tensorinv(input, ind=2):
 )
 def tensorsolve(input, other, dims=None):
     """X with tensordot(input, X, X.ndim) = other; `dims` of the input are moved to its end first."""
-    input, other = operand(input), operand(other, "other")
+    input, other = alike_floats((input, "input"), (other, "other"))
     if dims is not None:
         moved = [axis_of(dim, input.ndim) for dim in dims]
         input = input.permute(*[k for k in range(input.ndim) if k not in moved], *moved)

@@ -6,7 +6,7 @@ from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import general
 from gradsh.engine.promote import common_dtype
 from gradsh.fault import fault
-from gradsh.ops.calls import operand
+from gradsh.ops.calls import alike_floats
 from gradsh.ops.diagonals import lower as lower_part, upper as upper_part
 from gradsh.ops.matrix_faults import check_batches, check_kernel, check_system
 from gradsh.ops.registry import function
@@ -66,7 +66,7 @@ def triangular_solution_of(xp, x, y, *, upper, left, unitriangular):
 )
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     """X of A X = B, or of X A = B with left=False, reading one triangle of A, its diagonal as ones if `unitriangular`."""
-    A, B = operand(A, "A"), operand(B, "B")
+    A, B = alike_floats((A, "A"), (B, "B"))
     check_system(A, B, "linalg.solve_triangular", left)
     dtype = common_dtype((A, B), False)
     A, B = (x if x.dtype is dtype else to_dtype(x, dtype=dtype) for x in (A, B))
@@ -136,7 +136,7 @@ def check_legacy(b, A, name):
 @function(example="triangular_solve(tensor([[3.0], [4.0]]), tensor([[2.0, 1.0], [0.0, 4.0]])).solution")
 def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False):
     """X of A X = input (A^T X = input with `transpose`) for a triangular A, and a copy of A."""
-    input, A = operand(input), operand(A, "A")
+    input, A = alike_floats((input, "input"), (A, "A"))
     name = "triangular_solve"
     for argument, value in (("b", input), ("A", A)):
         if value.ndim < 2:
