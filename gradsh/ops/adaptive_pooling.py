@@ -177,12 +177,13 @@ def _means_of_rank(dims):
     return function(name, at=("F",), example=f"F.{name}(ones(1, 1, {size}), 2)")(pool)
 
 
-def sized(input):
+def sized(input, lacking="size"):
+    """The argument of a function whose Python code in PyTorch asks it for its size at once."""
     from gradsh.engine.state import state
 
     if not isinstance(input, Tensor):
         if not state.lists:
-            raise fault(AttributeError, f"'{type(input).__name__}' object has no attribute 'size'")
+            raise fault(AttributeError, f"'{type(input).__name__}' object has no attribute '{lacking}'")
         return operand(input)
     return input
 
