@@ -40,14 +40,14 @@ NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
 class Layout:
     """How one example lies in memory: an array's shape, strides, type and flags, without its numbers."""
 
-    __slots__ = ("_example",)
+    __slots__ = ("example",)
 
     def __init__(self, example: Any) -> None:
-        self._example = example
+        self.example = example
 
     def __getattr__(self, name: str) -> Any:
         if name in ("shape", "dtype", "ndim", "size", "strides", "itemsize", "flags", "nbytes"):
-            return getattr(self._example, name)
+            return getattr(self.example, name)
         if name == "item":
             raise fault(RuntimeError, ITEM, hint="torch.where(condition, a, b) chooses by example")
         if name.startswith("__"):
@@ -159,7 +159,7 @@ def example_of(tensor: Tensor) -> Any:
     """An array that lies in memory as one example does; its numbers mean nothing."""
     raw = tensor.parts[0].raw if isinstance(tensor, Batched) else tensor.raw
     if isinstance(raw, Layout):
-        raw = raw._example
+        raw = raw.example
     if not isinstance(tensor, Batched):
         return raw
     if raw.shape[0]:
@@ -225,13 +225,18 @@ def of_all(tensor: Tensor, level: Level) -> Tensor:
 
 def zeros_like(tensor: Tensor, like: Tensor | None = None) -> Tensor:
     """Zeros in a tensor's shape and type, with the examples that it, or another tensor, has."""
+    shape, dtype = tuple(tensor.shape), tensor.dtype
+    return made_like(tensor if like is None else like, shape, lambda size: zeros_of(size, dtype))
+
+
+def made_like(like: Tensor, shape: tuple[int, ...], make: Callable[[tuple[int, ...]], Tensor]) -> Tensor:
+    """A new tensor of a shape, with the examples that another tensor has; `make` gives one of all of them."""
     within: list[Level] = []
-    inner = tensor if like is None else like
-    while isinstance(inner, Wrapped):
-        if isinstance(inner, Batched):
-            within.insert(0, inner.level)
-        inner = inner.inner
-    made = zeros_of((*(level.size for level in within), *tensor.shape), tensor.dtype)
+    while isinstance(like, Wrapped):
+        if isinstance(like, Batched):
+            within.insert(0, like.level)
+        like = like.inner
+    made = make((*(level.size for level in within), *shape))
     for level in within:
         made = batched(made, level)
     return made

@@ -125,14 +125,15 @@ def shifted(op: Op, size: int, operands: Operands, wide: Operands, settings: Set
     if not isinstance(shape, tuple):
         shape = None
     values = list(filled(operands, wide, size))
-    lifted = not (next(one.ndim for one in operands if isinstance(one, Tensor)) if shape is None else len(shape))
+    ranks = [operand.ndim for operand in operands if isinstance(operand, Tensor)]
+    lifted = not (ranks[0] if shape is None else len(shape))
     if lifted:
-        values = [aligned(value, 1) if isinstance(value, Tensor) and value.ndim == 1 else value for value in values]
+        values = [aligned(value, 1) if isinstance(value, Tensor) else value for value in values]
     moved = {name: _moved(value) if name in DIMENSIONS else value for name, value in settings.items()}
     if shape is not None:
         moved["size"] = (size, *(shape or (1,)))
     found = op(*values, **moved)
-    if not lifted:
+    if not lifted or (shape is None and max(ranks)):
         return found
     if op.outputs:
         return type(found)(*map(_without_second, found))
@@ -147,7 +148,8 @@ def _moved(dims: Any) -> Any:
 
 
 def _without_second(tensor: Tensor) -> Tensor:
-    size, _, *rest = tensor.shape
+    size, *rest = tensor.shape
+    rest = rest[1:]  # of a reduction there may be none
     return OPS["unsafe_view"](tensor, size=(size, *rest))  # type: ignore[no-any-return]
 
 

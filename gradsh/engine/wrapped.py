@@ -69,6 +69,13 @@ def innermost(values: Iterable[Any]) -> Wrapped | None:
     return found
 
 
+def numbers_of(value: Any) -> Any:
+    """The raw numbers of a tensor (or the raw value itself), under `vmap` those of all examples: for checks of them all."""
+    while isinstance(value, Wrapped):
+        value = value.inner
+    return value.raw if isinstance(value, Tensor) else value
+
+
 def history(tensor: Tensor) -> Node | None:
     """The node behind a tensor, whatever levels it is of."""
     while isinstance(tensor, Wrapped):

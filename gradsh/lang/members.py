@@ -142,8 +142,8 @@ def _owner(order: tuple[type, ...], name: str) -> type | None:
 
 
 def _is_open(owner: type, name: str) -> bool:
-    """Whether what `owner` defines may be read."""
-    return owner in OWN or name in ALLOWED.get(owner, ())
+    """Whether what `owner` defines may be read: as itself, or as another way of what a base class has open."""
+    return owner in OWN or any(name in ALLOWED.get(base, ()) for base in owner.__mro__)
 
 
 def class_of(value: Any) -> Any:
@@ -151,7 +151,7 @@ def class_of(value: Any) -> Any:
     kind = type(value)
     if issubclass(kind, type):
         return Type
-    shown = SHOWN.get(kind, kind)
+    shown = kind if kind in OWN else next((SHOWN[base] for base in kind.__mro__ if base in SHOWN), kind)
     return shown if isinstance(shown, type) else shown(value)
 
 

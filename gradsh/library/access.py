@@ -10,6 +10,7 @@ from gradsh.engine.node import Node, OpNode, shown_class
 from gradsh.engine.returns import Returned
 from gradsh.engine.state import GradMode
 from gradsh.engine.tensor import Parameter, Size, Tensor
+from gradsh.engine.wrapped import Wrapped
 from gradsh.lang import arithmetic, members
 from gradsh.library.namespaces import Namespace
 from gradsh.ops import rows
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # What the engine keeps on a tensor for itself.
-INTERNAL = frozenset(("raw", "node", "extra", "current_node"))
+INTERNAL = frozenset(("raw", "node", "extra", "parts", "current_node"))
 
 
 def register() -> None:
@@ -40,6 +41,7 @@ def register() -> None:
     when_readable(_admit)
     arithmetic.CARET |= {Tensor: rows.caret, Parameter: rows.caret, rows.Row: rows.caret}
     members.SHOWN[rows.Row] = list
+    members.SHOWN[Wrapped] = Tensor
     members.SHOWN[OpNode] = shown_class
 
 

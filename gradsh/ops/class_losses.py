@@ -7,6 +7,7 @@ from gradsh.engine import runtime
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import OPS, linear
 from gradsh.engine.tensor import Tensor
+from gradsh.engine.wrapped import numbers_of
 from gradsh.fault import fault
 from gradsh.ops.calls import floats
 from gradsh.ops.examples import flat, folded, reduced as reduced_terms, shaped, with_classes
@@ -23,10 +24,7 @@ from gradsh.ops.structure import expand_to, to_dtype, zeros
 
 def all_count(target, classes, ignore_index):
     """Whether every target is a class and none is ignored; PyTorch's error for one that is neither."""
-    xp, raw = runtime.arrays, target.raw
-    if raw.__class__ is not xp.ndarray:  # under vmap, where the numbers are not to be had
-        return False
-    targets = raw.reshape(-1)
+    xp, targets = runtime.arrays, numbers_of(target).reshape(-1)
     if not targets.size:
         return True
     if xp.maximum.reduce(targets.view(xp.uint64)) < classes and not 0 <= ignore_index < classes:

@@ -7,13 +7,21 @@ from gradsh.backend.dtypes import FLOATING, DType
 from gradsh.engine.alias import tensor_type
 from gradsh.engine.create import PYTHON_TYPES, dtype_argument, leaf
 from gradsh.engine.device import check_device, device as device_type, no_cuda
+from gradsh.engine.op import constant
 from gradsh.engine.tensor import Tensor
+from gradsh.engine.wrapped import Wrapped
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit
 from gradsh.ops.registry import bind_operator, function
 from gradsh.ops.structure import to_dtype
 
 SHORT = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)"
+
+
+@constant(at=(), batch="elementwise")
+def cut(xp, x, *, dtype):
+    """The same numbers in an element type without fractions, through which no gradient passes."""
+    return xp.cast(x, dtype)
 
 
 def converted(tensor, dtype, copy=False):
@@ -25,6 +33,8 @@ def converted(tensor, dtype, copy=False):
         if made.raw is tensor.raw and hasattr(made.raw, "copy"):
             made.raw = made.raw.copy()
         return made
+    if isinstance(tensor, Wrapped):
+        return cut(tensor, dtype=dtype)
     from gradsh.backend import arrays
 
     raw = arrays.cast(tensor.raw, dtype)

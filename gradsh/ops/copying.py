@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.alias import Alias
+from gradsh.engine.batched import Batched
 from gradsh.engine.create import NUMBERS
 from gradsh.engine.inplace import check_overlap, inplace, is_array, is_view, not_broadcast, overwrite, special, writable
 from gradsh.engine.op import general, linear
@@ -11,6 +12,7 @@ from gradsh.engine.promote import common_shape
 from gradsh.engine.runtime import shared
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw, wrap
+from gradsh.engine.wrapped import Wrapped
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.examples import aligned
@@ -46,6 +48,8 @@ def clone(input, *, memory_format=None):
 
 def handle(tensor, alias):
     """Another tensor on the same memory, without a history."""
+    if isinstance(tensor, Wrapped):
+        return tensor.__detached__(lambda inner: handle(inner, alias))
     if tensor.raw.__class__ is float or not tensor.raw.ndim:
         tensor.raw = shared(tensor.raw)
     found = wrap(tensor.raw)
@@ -89,6 +93,8 @@ def _set_data(self, value):
 
 def data(self):
     """The same memory without a history; what is changed through it is not noticed by the backward pass."""
+    if isinstance(self, Batched):
+        raise fault(RuntimeError, "accessing `data` under vmap transform is not allowed", hint=".detach()")
     return handle(self, Alias.untracked)
 
 
@@ -209,6 +215,8 @@ def fill(input, value):
 
 def apart(value):
     """The same value and history, its number apart from memory that is about to be written to."""
+    if isinstance(value, Wrapped):
+        return copied(value)
     return wrap(value.raw.copy(), value.current_node() if state.grad else None) if is_array(value.raw) else value
 
 

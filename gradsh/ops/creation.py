@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from gradsh.backend.dtypes import boolean, int64
 from gradsh.backend.memory import check_room
+from gradsh.engine.batched import made_like
 from gradsh.engine.create import C_NAMES, check_array_type, held, leaf, raw_of, tensor as make_tensor
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw
+from gradsh.engine.wrapped import Wrapped
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.conversion import converted
@@ -36,11 +38,25 @@ def like(input, function, value, dtype, layout, device, requires_grad):
     input = operand(input)
     dtype = options(function, dtype, layout, device, input.dtype)
     value = held(value, dtype, names=C_NAMES)
+    if isinstance(input, Wrapped):
+        return _like_examples(input, tuple(input.shape), value, dtype, requires_grad)
     if not input.ndim:
         return leaf(number_raw(value, dtype), requires_grad)
     from gradsh.backend import arrays
 
     return leaf(arrays.full_like(input.raw, value, dtype.code, subok=False), requires_grad)
+
+
+def _like_examples(input, shape, value, dtype, requires_grad):
+    """The same inside transforms: one for each example that a tensor has."""
+    made = made_like(input, shape, lambda size: leaf(filled(size, value, dtype)))
+    return made.requires_grad_() if requires_grad else made
+
+
+def _new(self, shape, value, dtype, requires_grad):
+    if isinstance(self, Wrapped):
+        return _like_examples(self, shape, value, dtype, requires_grad)
+    return leaf(filled(shape, value, dtype), requires_grad)
 
 
 @function(at=("torch",), example="zeros(2, 3)")
@@ -167,21 +183,21 @@ def full_like(
 def new_zeros(self, *shape, size=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """Zeros of a shape, in this tensor's type."""
     dtype = options("new_zeros", dtype, layout, device, self.dtype)
-    return leaf(filled(sizes("new_zeros", shape, size), 0, dtype), requires_grad)
+    return _new(self, sizes("new_zeros", shape, size), 0, dtype, requires_grad)
 
 
 @function(at=("Tensor",), example="zeros(2).new_ones(3)")
 def new_ones(self, *shape, size=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """Ones of a shape, in this tensor's type."""
     dtype = options("new_ones", dtype, layout, device, self.dtype)
-    return leaf(filled(sizes("new_ones", shape, size), 1, dtype), requires_grad)
+    return _new(self, sizes("new_ones", shape, size), 1, dtype, requires_grad)
 
 
 @function(at=("Tensor",), example="zeros(2).new_empty(3)")
 def new_empty(self, *shape, size=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """A tensor of a shape to be written to, in this tensor's type; it holds zeros until then."""
     dtype = options("new_empty", dtype, layout, device, self.dtype)
-    return leaf(filled(sizes("new_empty", shape, size), 0, dtype), requires_grad)
+    return _new(self, sizes("new_empty", shape, size), 0, dtype, requires_grad)
 
 
 @function(at=("Tensor",), example="zeros(2).new_full((3,), 7.0)")
@@ -189,7 +205,7 @@ def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, pi
     """One number in every element of a shape, in this tensor's type."""
     dtype = options("new_full", dtype, layout, device, self.dtype)
     value = held(number(fill_value, "fill_value"), dtype, names=C_NAMES)
-    return leaf(filled(sizes("new_full", (size,)), value, dtype), requires_grad)
+    return _new(self, sizes("new_full", (size,)), value, dtype, requires_grad)
 
 
 @function(at=("Tensor",), example="zeros(2).new_tensor([1, 2])")

@@ -8,6 +8,7 @@ from gradsh.engine.inplace import overwrite
 from gradsh.engine.op import constant, linear
 from gradsh.engine.state import no_grad
 from gradsh.engine.tensor import wrap
+from gradsh.engine.wrapped import Wrapped, numbers_of
 from gradsh.fault import fault
 from gradsh.ops.calls import checked, operand
 from gradsh.ops.options import integer
@@ -93,7 +94,7 @@ def embedding_of(weight, indices, padding_idx=-1, scale_grad_by_freq=False, spar
     if weight.ndim != 2:
         raise fault(RuntimeError, "'weight' must be 2-D")
     check_indices(indices, "embedding")
-    raw = indices.raw
+    raw = numbers_of(indices)
     if raw.size and (raw.min() < 0 or raw.max() >= weight.shape[0]):
         raise fault(IndexError, "index out of range in self", notes=(f"the table has {weight.shape[0]} rows",))
     return rows_of_table(weight, indices, padding=padding, scale=bool(scale_grad_by_freq))
@@ -159,7 +160,10 @@ def one_hot(input, num_classes=-1):
     input, count = operand(input), integer(num_classes, "num_classes")
     if input.dtype is not int64:
         raise fault(RuntimeError, "one_hot is only applicable to index tensor of type LongTensor.", hint=".long()")
-    raw = input.raw
+    raw = numbers_of(input)
+    if isinstance(input, Wrapped) and count <= 0:
+        message = "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument."
+        raise fault(RuntimeError, message)
     if not raw.size:
         if count <= 0:
             raise fault(RuntimeError, "Can not infer total number of classes from empty tensor.", hint="num_classes=3")

@@ -7,7 +7,7 @@ from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
 from gradsh.ops.dimensions import axes_of, axis_of, kept_shape
-from gradsh.ops.examples import over_rest, rest, shaped
+from gradsh.ops.examples import flat, over_rest, rest, shaped
 from gradsh.ops.picking import put_along
 from gradsh.ops.reduction import check_alone, unreduced
 from gradsh.ops.registry import function
@@ -271,13 +271,25 @@ def aminmax(input, *, dim=None, keepdim=False):
     return extremes_over(input, axes=axes, keepdim=keepdim)
 
 
-@constant(at=())
+def _place_in_each(name):
+    """The rule of a place along an axis, or in each example flattened."""
+
+    def rule(x, axis, keepdim):
+        if axis is not None and x.ndim > 1:
+            return OPS[name](x, axis=axis + 1, keepdim=keepdim)
+        found = OPS[name](flat(x), axis=1, keepdim=False)
+        return shaped(found, (x.shape[0], *(1,) * (x.ndim - 1))) if keepdim else found
+
+    return rule
+
+
+@constant(at=(), batch=_place_in_each("largest_place"))
 def largest_place(xp, x, *, axis, keepdim):
     """The first place of the largest number along an axis, or in the flattened tensor."""
     return xp.argmax(x, axis if xp.ndim(x) else None, keepdims=keepdim)
 
 
-@constant(at=())
+@constant(at=(), batch=_place_in_each("smallest_place"))
 def smallest_place(xp, x, *, axis, keepdim):
     """The first place of the smallest number along an axis, or in the flattened tensor."""
     return xp.argmin(x, axis if xp.ndim(x) else None, keepdims=keepdim)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from gradsh.backend.dtypes import FLOATING, float16
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.promote import broadcast_fault
-from gradsh.engine.tensor import Tensor
-from gradsh.engine.wrapped import Wrapped
+from gradsh.engine.wrapped import numbers_of
 from gradsh.fault import fault
 from gradsh.ops.registry import constant
 
@@ -103,13 +102,6 @@ NOT_POSITIVE = (
     "The factorization could not be completed because the input is not positive-definite (the leading minor of order {} "
     "is not positive-definite)."
 )
-
-
-def numbers_of(value):
-    """The raw numbers of a tensor, under `vmap` those of all examples."""
-    while isinstance(value, Wrapped):
-        value = value.inner
-    return value.raw if isinstance(value, Tensor) else value
 
 
 def check_success(info, name, message, kind=LinAlgError, hint=None):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from gradsh.backend.dtypes import FLOATING, float16, float32
+from gradsh.engine.batched import Batched
 from gradsh.engine.inplace import overwrite
 from gradsh.engine.state import no_grad
 from gradsh.engine.tensor import wrap
+from gradsh.engine.wrapped import Wrapped
 from gradsh.fault import fault
 from gradsh.ops.adaptive_pooling import sized
 from gradsh.ops.calls import Unfit, checked, operand
+from gradsh.ops.copying import write
 from gradsh.ops.pooling_faults import unsupported
 from gradsh.ops.registry import function
+from gradsh.ops.shape import reshape
 from gradsh.ops.standardising import batch_normalised, normalised_by
 
 
@@ -86,14 +90,33 @@ def _batch_norm(input, weight, bias, running_mean, running_var, training, moment
 def _move_averages(input, running_mean, running_var, axes, momentum):
     """running = (1 - momentum) running + momentum · the batch's; the variance is that of a sample."""
     from gradsh.backend import arrays
-    from gradsh.ops.variance import spread_squares
+    from gradsh.ops.variance import spread_squares, variance_and_mean
 
+    if isinstance(input, Wrapped):
+        found = variance_and_mean(input.detach(), axes=axes, correction=1, keepdim=False, whole=False)
+        for running, one in ((running_mean, found[1]), (running_var, found[0])):
+            _write_average(running, momentum * reshape(one, tuple(running.shape)) + (1 - momentum) * running)
+        return
     raw = input.raw.astype(arrays.float32) if input.dtype is float16 else input.raw
     variance, mean = spread_squares(arrays, raw, axes, 1)
     with no_grad():
         for running, found in ((running_mean, mean), (running_var, variance)):
             moved = momentum * found.reshape(running.raw.shape) + (1 - momentum) * running.raw
             overwrite(running, wrap(moved.astype(running.raw.dtype)), "batch_norm")
+
+
+def _write_average(running, value):
+    if isinstance(value, Batched) and not isinstance(running, Batched):
+        raise fault(
+            RuntimeError,
+            "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in "
+            "place, were not batched.\nIf you are using a module and do not need eval mode, please set "
+            "`track_running_stats` to be False.If you are using a prebuilt module and do not need eval mode, please see "
+            "the functorch website for resources on how to patch your module to work with vmap",
+            hint="track_running_stats=False",
+        )
+    with no_grad():
+        write(running, value.detach(), "batch_norm")
 
 
 @function("batch_norm", at=("torch",), example="batch_norm(rand(4, 3), None, None, None, None, True, 0.1, 1e-5, False)")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from gradsh.backend.dtypes import float32, float64, int64
+from gradsh.engine import runtime
 from gradsh.engine.create import tensor
 from gradsh.engine.op import OPS, linear
 from gradsh.engine.tensor import Tensor
+from gradsh.engine.wrapped import numbers_of
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, floats
 from gradsh.ops.choice import where
@@ -94,7 +96,7 @@ def _checked(name, q, input):
         raise fault(RuntimeError, f"{name}() q must be a scalar or 1D tensor")
     if q.dtype is not input.dtype:
         raise fault(RuntimeError, f"{name}() q tensor must be same dtype as the input tensor")
-    if not all(0 <= part <= 1 for part in reshape(q, (-1,)).tolist()):
+    if not all(0 <= part <= 1 for part in runtime.arrays.ravel(numbers_of(q)).tolist()):
         raise fault(RuntimeError, f"{name}() q values must be in the range [0, 1]")
     return q
 

@@ -6,6 +6,7 @@ from math import log, pi
 
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import OPS, general
+from gradsh.engine.wrapped import numbers_of
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import abs as magnitude, sgn
 from gradsh.ops.choice import where
@@ -165,7 +166,7 @@ def _variances(var, input):
             raise fault(ValueError, "var has negative entry/entries")
         return ones_like(input) * var
     var = given(var)
-    if bool((var < 0).any()):
+    if numbers_of((var < 0).any()).any():
         raise fault(ValueError, "var has negative entry/entries")
     one, other = tuple(input.shape), tuple(var.shape)
     if one != other:

@@ -8,6 +8,7 @@ from gradsh.engine.alias import record_change, version_of
 from gradsh.engine.inplace import attach_view, is_view, writable
 from gradsh.engine.runtime import shared
 from gradsh.engine.tensor import wrap
+from gradsh.engine.wrapped import Wrapped
 from gradsh.ops.registry import function
 from gradsh.ops.shape import squeeze, unsqueeze
 from gradsh.ops.transposing import swapaxes, swapdims, t, transpose
@@ -35,6 +36,9 @@ def _in_place(view):
     name = f"{view.__name__}_"
 
     def method(self, *args, **settings):
+        if isinstance(self, Wrapped):
+            self.parts = view(self.__detached__(lambda inner: inner), *args, **settings).parts
+            return self
         tracked = writable(self)
         self.raw = shared(self.raw)
         found = view(wrap(self.raw, self.node if tracked and not is_view(self) else None), *args, **settings)

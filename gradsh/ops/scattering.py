@@ -7,7 +7,8 @@ from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.create import C_NAMES, NUMBERS, held
 from gradsh.engine.op import general, linear
 from gradsh.engine.promote import common_shape
-from gradsh.engine.tensor import Tensor, wrap
+from gradsh.engine.tensor import Tensor
+from gradsh.engine.wrapped import numbers_of
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.choice import where
@@ -168,7 +169,7 @@ def _checked(name, input, dim, index, source=None):
 
 def check_bounds(index, dim, length, kind=RuntimeError):
     """Refuse places outside a dimension; here they are not counted from the end."""
-    raw = index.raw
+    raw = numbers_of(index)
     if raw.size and not (raw.min() >= 0 and raw.max() < length):
         wrong = next(place for place in raw.ravel().tolist() if not 0 <= place < length)
         raise fault(kind, f"index {wrong} is out of bounds for dimension {dim} with size {length}")
@@ -258,7 +259,7 @@ def take_along_dim(input, indices, dim=None):
             f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices",
         )
     dim = axis_of(dim, input.ndim)
-    indices = wrap(indices.raw % (input.shape[dim] if input.ndim else 1))  # as in PyTorch, at any distance from the end
+    indices = indices % (input.shape[dim] if input.ndim else 1)  # as in PyTorch, at any distance from the end
     shapes = [list(one.shape) for one in (input, indices)]
     for shape in shapes:
         shape[dim : dim + 1] = [1] if shape else []

@@ -6,8 +6,8 @@ from gradsh.backend.dtypes import FLOATING, int32, int64
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.create import C_NAMES, NUMBERS, held
 from gradsh.engine.op import general, linear
-from gradsh.engine.runtime import canonical
 from gradsh.engine.tensor import Tensor, wrap
+from gradsh.engine.wrapped import Wrapped, numbers_of
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.choice import where
@@ -224,7 +224,7 @@ def index_select(input, dim, index):
     if not input.ndim and index.numel() != 1:
         count = index.numel()
         raise fault(RuntimeError, f"index_select(): Index to scalar can have only 1 value, got {count} value(s)")
-    length, raw = input.shape[dim] if input.ndim else 1, index.raw
+    length, raw = input.shape[dim] if input.ndim else 1, numbers_of(index)
     if raw.size and not (raw.min() >= 0 and raw.max() < length):
         if not dim:
             raise fault(IndexError, "index out of range in self", notes=(f"the dimension has length {length}",))
@@ -303,7 +303,7 @@ def index_copy(input, dim, index, source):
             IndexError,
             f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) ({count})",
         )
-    raw, length = index.raw, input.shape[dim] if input.ndim else 1
+    raw, length = numbers_of(index), input.shape[dim] if input.ndim else 1
     if raw.size and not (raw.min() >= 0 and raw.max() < length):
         wrong = next(place for place in raw.tolist() if not 0 <= place < length)
         raise fault(IndexError, f"index_copy_(): index {wrong} is out of bounds for dimension {dim} with size {length}")
@@ -330,12 +330,11 @@ def index_fill(input, dim, index, value):
     if index.ndim > 1:
         raise fault(RuntimeError, "Index has to be a vector/scalar")
     length = input.shape[dim] if input.ndim else 1
-    for place in index.tolist():
+    for place in numbers_of(index).ravel().tolist():
         if not -length <= place < length:
             raise fault(IndexError, f"index {place} is out of bounds for dimension {dim} with size {length}")
-    index = wrap(
-        arrays.unique(index.raw % max(length, 1))
-    )  # each once, so that the gradient of the value counts it once
+    if not isinstance(index, Wrapped):  # each once, so that the gradient of the value counts it once
+        index = wrap(arrays.unique(index.raw % max(length, 1)))
     if isinstance(value, Tensor):
         value = value if value.dtype is input.dtype else to_dtype(value, dtype=input.dtype)
         return with_slices_filled(input, index, value, dim=dim)
@@ -345,7 +344,7 @@ def index_fill(input, dim, index, value):
 def _check_flat(index, count, empty):
     if index.numel() and not count:
         raise fault(IndexError, empty)
-    for place in index.raw.ravel().tolist():
+    for place in numbers_of(index).ravel().tolist():
         if not -count <= place < count:
             message = f"out of range: tried to access index {place} on a tensor of {count} elements."
             raise fault(IndexError, message)
@@ -413,6 +412,6 @@ def unravel_index(indices, shape):
         raise fault(ValueError, f"'shape' cannot have negative values, but got {lengths}")
     found, step = [], 1
     for length in reversed(lengths):
-        found.append(wrap(canonical(indices.raw // step % length)))
+        found.append(indices // step % length)
         step *= length
     return tuple(found[::-1])

@@ -147,6 +147,7 @@ def _can_view(raw, size):
     """Whether an array can be seen under other dimensions without a copy."""
     if raw.__class__ is float or raw.flags.c_contiguous or not raw.size:
         return True
+    raw = getattr(raw, "example", raw)  # under vmap
     from gradsh.backend import arrays
 
     return arrays.may_share_memory(raw.reshape(size), raw)

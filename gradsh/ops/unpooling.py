@@ -6,6 +6,7 @@ from gradsh.backend.dtypes import FLOATING, int64
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import constant, general, linear
 from gradsh.engine.tensor import Tensor
+from gradsh.engine.wrapped import numbers_of
 from gradsh.fault import fault
 from gradsh.ops.adaptive_pooling import sized
 from gradsh.ops.pooling import PLACES, numbers_at, put_at_like
@@ -116,7 +117,8 @@ def _check_places(indices, size):
     count = 1
     for length in size:
         count *= length
-    outside = indices.raw[(indices.raw < 0) | (indices.raw >= count)]
+    raw = numbers_of(indices)
+    outside = raw[(raw < 0) | (raw >= count)]
     if outside.size:
         volume = "x".join(map(str, size))
         raise fault(RuntimeError, f"Found an invalid max index: {outside[-1]} (output volumes are of size {volume})")
