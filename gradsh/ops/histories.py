@@ -32,3 +32,4 @@ def history(name, grad_fn):
 of_convolution = history("of_convolution", "ConvolutionBackwardBackward0")
 of_batch_norm = history("of_batch_norm", "NativeBatchNormBackwardBackward0")
 of_layer_norm = history("of_layer_norm", "NativeLayerNormBackwardBackward0")
+of_grid_sampler = history("of_grid_sampler", "GridSampler2DBackwardBackward0")
