@@ -156,7 +156,8 @@ def _again(
         )
     wanted = positional[1:] if method else positional
     required = wanted[: len(wanted) - len(target.__defaults__ or ())]
-    missing = [key for key in required[len(given) :] if key not in settings]
+    by_name = [key for key in known[code.co_argcount :] if key not in (target.__kwdefaults__ or {})]
+    missing = [key for key in (*required[len(given) :], *by_name) if key not in settings]
     if missing:
         plural = "s" if len(missing) == 1 else ""  # so in PyTorch
         names = ", ".join(f'"{key}"' for key in missing)

@@ -214,7 +214,7 @@ def _rows(index, out, inputs, create_graph, strict):
     """The derivatives of one output's elements, one pass each, stacked for each input."""
     rows = []
     for place in range(out.numel()):
-        seed = zeros_like(out)
+        seed = out.new_zeros(out.shape)  # in rows, however the output lies in memory
         seed.view(-1)[place] = 1.0
         row = _grad((out,), inputs, (seed,), create_graph, retain_graph=True)
         for number, value in enumerate(row):

@@ -6,6 +6,7 @@ from gradsh.backend.dtypes import int32
 from gradsh.engine.batching import aligned
 from gradsh.engine.op import general, linear
 from gradsh.engine.returns import named
+from gradsh.engine.wrapped import numbers_of
 from gradsh.fault import fault
 from gradsh.ops.calls import alike_floats, floats, operand
 from gradsh.ops.diagonals import lower as lower_part, upper as upper_part
@@ -18,7 +19,6 @@ from gradsh.ops.matrix_faults import (
     check_same_type,
     check_square,
     check_success,
-    numbers_of,
 )
 from gradsh.ops.registry import function, tensor_argument
 from gradsh.ops.samples import Made, Sample, reals
@@ -235,11 +235,21 @@ def lu_factor(A, *, pivot=True):
     return named("linalg_lu_factor", ("LU", "pivots"))(lu, pivots)
 
 
-@function(python=True, example="lu(tensor([[1.0, 2.0], [3.0, 4.0]]))")
+def _lu(A, pivot, get_infos, kind):
+    found = lu_factor_ex(tensor_argument(A, "_lu_with_info"), pivot=pivot)
+    return kind(*found) if get_infos else tuple(found[:2])
+
+
+@function(at=("torch",), python=True, example="lu(tensor([[1.0, 2.0], [3.0, 4.0]]))")
 def lu(A, pivot=True, get_infos=False, out=None):
     """L and U in one matrix, the pivots, and with `get_infos` the place of the first zero pivot."""
-    found = lu_factor_ex(tensor_argument(A, "_lu_with_info"), pivot=pivot)
-    return named("_lu_with_info", ("LU", "pivots", "info"))(*found) if get_infos else tuple(found[:2])
+    return _lu(A, pivot, get_infos, named("_lu_with_info", ("LU", "pivots", "info")))
+
+
+@function(at=("Tensor:lu",), python=True, example="tensor([[1.0, 2.0], [3.0, 4.0]]).lu()")
+def tensor_lu(self, pivot=True, get_infos=False):
+    """As `torch.lu`, in a plain tuple."""
+    return _lu(self, pivot, get_infos, lambda *found: found)
 
 
 @function(at=("torch",), example="lu_unpack(*linalg.lu_factor(tensor([[1.0, 2.0], [3.0, 4.0]])))")

@@ -58,7 +58,7 @@ def matrix_power(input, n):
 
 
 def _slope(g, x):
-    """The upper right block of exp (x^T g; 0 x^T): Al-Mohy and Higham, SIAM J. Matrix Anal. Appl. 30 (2009), (1.3)."""
+    """The upper right block of exp (x^T g; 0 x^T): Al-Mohy and Higham, SIAM J. Matrix Anal. Appl. 30 (2009)."""
     order, last, turned = x.shape[-1], x.ndim - 1, x.mT
     starts = (0, order, 2 * order)
     above = joined(turned, g, dim=last, starts=starts)
