@@ -168,7 +168,7 @@ def _batched(roots: list[Any], targets: list[Any], grads: list[Any], keep: bool,
                 RuntimeError,
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The "
                 "sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-                f"mismatch was detected: grad_output[{index}] has a shape of {given.shape[1:]!r} and output[{index}] has "
+                f"mismatch was detected: grad_output[{index}] has a shape of {given.shape[2:]!r} and output[{index}] has "
                 f"a shape of {root.shape!r}. If you only want some tensors in `grad_output` to be considered batched, "
                 "consider using vmap.",
             )

@@ -7,6 +7,7 @@ example; its numbers are not to be had, since they differ from example to exampl
 from __future__ import annotations
 
 from gradsh.backend.dtypes import BY_CHAR
+from gradsh.engine.captures import ASSIGNMENT, SYMBOLS
 from gradsh.engine.create import zeros_of
 from gradsh.engine.level import GRAD
 from gradsh.engine.op import OPS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from gradsh.engine.level import Level
     from gradsh.engine.node import Node
     from gradsh.engine.op import Op
+    from gradsh.engine.wrapped import Change
 
 ITEM = (
     "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
@@ -63,7 +65,7 @@ class Batched(Wrapped):
 
     __slots__ = ()
 
-    def __transform__(self, op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    def transformed(self, op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
         from gradsh.engine.batching import batched_call
 
         return batched_call(op, self.level, operands, settings)
@@ -115,7 +117,7 @@ class Batched(Wrapped):
 
     # ---- in-place changes and handles
 
-    def __change__(self, change: Callable[[Tensor, Tensor], Any], tensor: Tensor, value: Tensor) -> None:
+    def changed(self, change: Change, tensor: Tensor, value: Tensor, what: str) -> None:
         from gradsh.engine.batching import aligned
 
         level = self.level
@@ -123,7 +125,7 @@ class Batched(Wrapped):
         if inner is None:
             raise fault(
                 RuntimeError,
-                too_small("inplace arithmetic"),
+                too_small(what, tensor, value, level),
                 hint="torch.zeros_like(x), x.new_zeros(…) make one for each example",
             )
         wide = lowered(value, level)
@@ -131,26 +133,32 @@ class Batched(Wrapped):
             value = aligned(wide, tensor.ndim)
         change(inner, value)
 
-    def __old__(self) -> Tensor:
+    def old(self) -> Tensor:
         from gradsh.engine.inplace import old_value
 
         return batched(old_value(self.inner, kept=True), self.level)
 
-    def __detached__(self, detach: Callable[[Tensor], Tensor]) -> Tensor:
+    def detached(self, detach: Callable[[Tensor], Tensor]) -> Tensor:
         return batched(detach(self.inner), self.level)
 
-    def __repr__(self) -> str:
-        from gradsh.engine.display import nested_repr
 
-        return nested_repr(f"BatchedTensor(lvl={self.level.number}, bdim=0, value=", repr(self.inner))
+ARITHMETIC = frozenset("sub_ mul_ div_ -= *= /= copy_ masked_fill_".split()) | {ASSIGNMENT}
 
 
-def too_small(what: str) -> str:
+def too_small(what: str, tensor: Tensor, value: Tensor, level: Level) -> str:
     """PyTorch's refusal to write what differs by example over what does not."""
+    if what in ("add_", "+="):
+        have = list(tensor.shape)
+        return f"output with shape {have} doesn't match the broadcast shape {[level.size, *have]}"
+    name, where = "inplace arithmetic", "in a vmap"
+    if what not in ARITHMETIC:
+        name = SYMBOLS.get(what, what)
+        if name not in ("fill_", "index_put_", "index_add_"):
+            name, where = f"aten::{name}", f"at level {level.number}"
     return (
-        f"vmap: {what}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
+        f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has "
         "more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over "
-        f"in a vmap. Please try to use out-of-place operators instead of {what}. If said operator is being called "
+        f"{where}. Please try to use out-of-place operators instead of {name}. If said operator is being called "
         "inside the PyTorch framework, please file a bug report instead."
     )
 

@@ -3,54 +3,54 @@
 from __future__ import annotations
 
 from gradsh.engine.state import state
-from gradsh.engine.tensor import Tensor, wrap
+from gradsh.engine.tensor import Parameter, Tensor, wrap
 from gradsh.engine.text import tensor_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradsh.engine.forward import Dual
+    from collections.abc import Iterable
+
+PLAIN = (Tensor, Parameter)
 
 
 def tensor_repr(tensor: Tensor) -> str:
     """The tensor as PyTorch writes it: `tensor([1., 2.], grad_fn=<AddBackward0>)`."""
-    if state.levels:
-        return _within_levels(tensor)
-    return _plain_repr(tensor)
+    return _within_levels(tensor) if state.levels or tensor.__class__ not in PLAIN else _plain_repr(tensor)
 
 
 def _within_levels(tensor: Tensor) -> str:
-    """The same inside transforms: what a `grad` records is told with its level, and is no history of the tensor's."""
-    from gradsh.engine.level import GRAD
+    """The same inside transforms: in one another what the levels make of the numbers, the innermost outside.
 
+    What a `grad` records is told with its level, and is no history of the tensor's.
+    """
+    from gradsh.engine.batched import Batched
+    from gradsh.engine.level import DUAL, GRAD
+    from gradsh.engine.wrapped import Wrapped
+
+    heads, tangents = [], []
+    while isinstance(tensor, Wrapped):
+        level = tensor.level
+        if isinstance(tensor, Batched):
+            heads.append((level.number, f"BatchedTensor(lvl={level.number}, bdim=0, value="))
+        elif level.alive and level.kind == DUAL:
+            tangents.append(f"tangent={tensor.parts[1]}")
+        elif level.alive:
+            heads.append((level.number, f"GradTrackingTensor(lvl={level.number}, value="))
+        tensor = tensor.inner
     node = tensor.current_node()
     recording = [level for level in state.levels if level.kind == GRAD and node is not None and node.seq > level.start]
-    if not recording:
-        return _plain_repr(tensor)
-    text = _plain_repr(wrap(tensor.raw))
-    for level in recording:
-        text = nested_repr(f"GradTrackingTensor(lvl={level.number}, value=", text)
+    heads += [(level.number, f"GradTrackingTensor(lvl={level.number}, value=") for level in recording]
+    text = _plain_repr(wrap(tensor.raw) if recording else tensor, tangents)
+    for _, head in sorted(heads):
+        text = f"{head}\n{_indented(text)}\n)"
     return text
 
 
-def nested_repr(head: str, inner: str) -> str:
-    """The text of a tensor of a level, around that of the tensor inside."""
-    body = "\n".join(f"    {line}" if line else line for line in inner.split("\n"))
-    return f"{head}\n{body}\n)"
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" if line else line for line in text.split("\n"))
 
 
-def dual_repr(tensor: Dual) -> str:
-    """A tensor with a tangent as PyTorch writes it, in a transform or at a `dual_level`."""
-    from gradsh.engine.level import DUAL
-
-    inner = repr(tensor.primal)
-    if not tensor.level.alive:
-        return inner
-    if tensor.level.kind != DUAL:
-        return nested_repr(f"GradTrackingTensor(lvl={tensor.level.number}, value=", inner)
-    return _plain_repr(tensor.primal, (f"tangent={tensor.tangent}",))
-
-
-def _plain_repr(tensor: Tensor, more: tuple[str, ...] = ()) -> str:
+def _plain_repr(tensor: Tensor, more: Iterable[str] = ()) -> str:
     try:
         node = tensor.grad_fn
         made_by = None if node is None else node.name().rpartition("::")[2]

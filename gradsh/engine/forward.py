@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from gradsh.engine.wrapped import Change
+
 
 class Dual(Wrapped):
     """A tensor and its tangent. parts: these two, and the level they belong to."""
@@ -38,7 +40,7 @@ class Dual(Wrapped):
     def tangent(self) -> Tensor:
         return self.parts[1]  # type: ignore[no-any-return]
 
-    def __transform__(self, op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    def transformed(self, op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
         level = self.level
         mine = [isinstance(operand, Dual) and operand.level is level for operand in operands]
         primals = tuple(operand.primal if own else operand for operand, own in zip(operands, mine))
@@ -53,7 +55,7 @@ class Dual(Wrapped):
         values = [value if tangent is None else dual(value, tangent, level) for value, tangent in zip(out, pushed)]
         return type(out)(*values) if op.outputs else values
 
-    def __change__(self, change: Callable[[Tensor, Tensor], Any], tensor: Tensor, value: Tensor) -> None:
+    def changed(self, change: Change, tensor: Tensor, value: Tensor, what: str) -> None:
         """As for any tensor of a level; a tensor without a tangent gets one of zeros first."""
         primal, tangent = split(value, self.level)
         if not (isinstance(tensor, Dual) and tensor.level is self.level):
@@ -62,16 +64,11 @@ class Dual(Wrapped):
         change(tensor.primal, primal)
         change(tensor.tangent, zeros_like(value) if tangent is None else tangent)
 
-    def __old__(self) -> Dual:
+    def old(self) -> Dual:
         return dual(old_value(self.primal, kept=True), old_value(self.tangent, kept=True), self.level)
 
-    def __detached__(self, detach: Callable[[Tensor], Tensor]) -> Tensor:
+    def detached(self, detach: Callable[[Tensor], Tensor]) -> Tensor:
         return detach(self.primal)
-
-    def __repr__(self) -> str:
-        from gradsh.engine.display import dual_repr
-
-        return dual_repr(self)
 
 
 def _part_of_primal(name: str) -> property:

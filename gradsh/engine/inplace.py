@@ -14,6 +14,7 @@ from gradsh.engine.promote import record
 from gradsh.engine.runtime import canonical, shape_of
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
+from gradsh.engine.wrapped import Wrapped, innermost, parts
 from gradsh.fault import fault
 
 TYPE_CHECKING = False
@@ -39,7 +40,7 @@ def inplace(
     operands = [value for value in args if isinstance(value, Tensor)]
     if settings:
         operands += [value for value in settings.values() if isinstance(value, Tensor)]
-    tracked = writable(tensor, operands) or special(tensor) is not None
+    tracked = writable(tensor, operands, what) or special(tensor) is not None
     before = old_value(tensor, _saves_first(op)) if tracked else wrap(tensor.raw)
     for operand in operands:
         if operand is not tensor:
@@ -65,7 +66,7 @@ def inplace(
 def old_value(tensor: Tensor, kept: bool) -> Tensor:
     """What stands for a tensor in the operation that changes it: its history, and its numbers (a copy if `kept`)."""
     if special(tensor) is not None:
-        return tensor.__old__()  # type: ignore[attr-defined, no-any-return]
+        return tensor.old()  # type: ignore[attr-defined, no-any-return]
     raw = tensor.raw
     before = wrap(raw.copy() if kept and is_array(raw) else raw)
     if is_view(tensor):
@@ -82,8 +83,16 @@ def _saves_first(op: Op | Callable[..., Any]) -> bool:
     return declared is None or any(declared.operands[0] in uses for uses in declared.uses.values())
 
 
-def writable(tensor: Tensor, operands: Iterable[Tensor] = ()) -> bool:
+def writable(tensor: Tensor, operands: Iterable[Tensor] = (), what: str = "") -> bool:
     """Whether an in-place change is to be recorded, after the checks it must pass; nothing has changed if they fail."""
+    if state.levels:
+        from gradsh.engine.captures import refuse_captured
+
+        operands = list(operands)
+        refuse_captured(tensor, what, operands)
+        if isinstance(tensor, Wrapped):
+            others = [part for operand in operands for part in parts(operand)]
+            return max([writable(part, others) for part in parts(tensor)])  # each is checked
     extra = tensor.extra
     if extra is not None and extra.inference and not state.inference:
         raise fault(
@@ -129,7 +138,7 @@ def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False) -
     """
     found = special(tensor, out)
     if found is not None:
-        found.__change__(lambda target, value: overwrite(target, value, what, spread=spread), tensor, out)
+        found.change(lambda target, value: overwrite(target, value, what, spread=spread), tensor, out, what)
         return
     raw, node = tensor.raw, out.current_node() if state.grad else None
     if is_array(raw) and not spread and not raw.flags.c_contiguous and _repeats(raw):
@@ -156,10 +165,10 @@ def _repeats(raw: Any) -> bool:
 
 
 def special(*tensors: Tensor) -> Any:
-    """The first of the tensors that is no plain one and sees to its in-place changes itself (`forward.Dual`)."""
+    """Of the tensors that of the innermost level, which sees to in-place changes itself; None where all are plain."""
     for tensor in tensors:
-        if tensor.__class__ is not Tensor and hasattr(tensor.__class__, "__change__"):
-            return tensor
+        if tensor.__class__ is not Tensor:
+            return innermost(tensors)
     return None
 
 

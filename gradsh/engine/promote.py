@@ -42,7 +42,7 @@ def general_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) ->
     if state.levels:
         special = innermost(operands)
         if special is not None:
-            return special.__apply__(op, operands, settings)
+            return special.apply(op, operands, settings)
     _check_settings(op, settings)
     if not any(isinstance(operand, Tensor) for operand in operands):
         if any(isinstance(operand, list | tuple) for operand in operands) and not op.variadic and state.lists:

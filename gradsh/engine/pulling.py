@@ -16,7 +16,7 @@ from gradsh.engine.level import VMAP, levels
 from gradsh.engine.node import AccumulateGrad
 from gradsh.engine.state import tick
 from gradsh.engine.tensor import Tensor, wrap
-from gradsh.engine.wrapped import Wrapped, history, innermost, plain
+from gradsh.engine.wrapped import history, innermost, parts, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,13 +114,6 @@ def reaches_outside(tensors: Iterable[Tensor], start: int, own: Iterable[Tensor]
         if node.more is not None:
             stack += node.more
     return False
-
-
-def parts(tensor: Tensor) -> list[Tensor]:
-    """The plain tensors that a tensor is made of."""
-    if isinstance(tensor, Dual):
-        return parts(tensor.primal) + parts(tensor.tangent)
-    return parts(tensor.inner) if isinstance(tensor, Wrapped) else [tensor]
 
 
 def unlinked(tensor: Tensor, start: int) -> Tensor:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from gradsh.engine.node import Node
     from gradsh.engine.op import Op
 
+    Change = Callable[[Tensor, Tensor], Any]
+
 
 class Wrapped(Tensor):
     """A tensor of a level. parts: what it is made of, the inner tensor first and its level last."""
@@ -31,24 +33,32 @@ class Wrapped(Tensor):
     def level(self) -> Level:
         return self.parts[-1]  # type: ignore[no-any-return]
 
-    def __apply__(self, op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    def apply(self, op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
         """An op of which this is an operand, the innermost one. Where its level has ended it stands for the inner one."""
         if self.level.alive:
-            return self.__transform__(op, operands, settings)
+            return self.transformed(op, operands, settings)
         return op(*(plain(operand) for operand in operands), **settings)
 
-    def __transform__(self, op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    def transformed(self, op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+        """The same while the level is in force."""
         raise NotImplementedError
 
-    def __change__(self, change: Callable[[Tensor, Tensor], Any], tensor: Tensor, value: Tensor) -> None:
+    def change(self, change: Change, tensor: Tensor, value: Tensor, what: str) -> None:
         """An in-place change of a tensor by a value, of which this is the innermost: of the parts of both."""
+        if self.level.alive:
+            self.changed(change, tensor, value, what)
+        else:
+            change(plain(tensor), plain(value))
+
+    def changed(self, change: Change, tensor: Tensor, value: Tensor, what: str) -> None:
+        """The same while the level is in force."""
         raise NotImplementedError
 
-    def __old__(self) -> Tensor:
+    def old(self) -> Tensor:
         """What stands for this tensor in an operation that changes it."""
         raise NotImplementedError
 
-    def __detached__(self, detach: Callable[[Tensor], Tensor]) -> Tensor:
+    def detached(self, detach: Callable[[Tensor], Tensor]) -> Tensor:
         """Another handle on the same memory, without a history."""
         raise NotImplementedError
 
@@ -67,6 +77,13 @@ def innermost(values: Iterable[Any]) -> Wrapped | None:
         if isinstance(value, Wrapped) and (found is None or value.level.number > found.level.number):
             found = value
     return found
+
+
+def parts(tensor: Tensor) -> list[Tensor]:
+    """The plain tensors that a tensor is made of."""
+    if not isinstance(tensor, Wrapped):
+        return [tensor]
+    return [part for one in tensor.parts[:-1] for part in parts(one)]
 
 
 def numbers_of(value: Any) -> Any:

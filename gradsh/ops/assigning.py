@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gradsh.backend.dtypes import boolean
 from gradsh.engine.alias import TYPE_NAMES, record_change, tensor_type
+from gradsh.engine.captures import ASSIGNMENT
 from gradsh.engine.create import C_NAMES, NUMBERS, held, tensor as make_tensor
-from gradsh.engine.inplace import check_overlap, old_value, rebase, special, writable
+from gradsh.engine.inplace import check_overlap, inplace, old_value, rebase, special, writable
 from gradsh.engine.op import OPS
 from gradsh.engine.promote import record
 from gradsh.engine.state import state
@@ -20,7 +21,6 @@ from gradsh.ops.registry import bind_operator, function
 from gradsh.ops.shape import viewed
 from gradsh.ops.structure import to_dtype
 
-ASSIGNMENT = "x[…] = …"
 SINGLE_RANGE = 3.4e38  # beyond it a number needs a closer look before it becomes a float32
 
 
@@ -49,7 +49,7 @@ def _set_at_once(self, index, value):
     False where it is anything else, or does not fit; nothing has changed then.
     """
     raw, kind, extra = self.raw, value.__class__, self.extra
-    if self.__class__ is not Tensor or raw.__class__ is float or not raw.flags.c_contiguous:
+    if self.__class__ is not Tensor or state.levels or raw.__class__ is float or not raw.flags.c_contiguous:
         return False
     if raw.dtype.char not in "df" or (extra is not None and extra.inference) or (state.grad and self.requires_grad):
         return False
@@ -129,12 +129,9 @@ def put_in(tensor, indices, places, value, what, add=False):
     """Write a value over, or add it to, the parts that index tensors name."""
     from gradsh.backend import arrays
 
-    found = special(tensor, value)
-    if found is not None:
-        found.__change__(lambda target, part: put_in(target, indices, places, part, what, add), tensor, value)
-        return tensor
-
-    tracked = writable(tensor, (value,))
+    if special(tensor, value, *indices) is not None:
+        return inplace(put, tensor, value, *indices, places=places, add=add, what="index_put_")
+    tracked = writable(tensor, (value,), "index_put_")
     check_overlap(tensor, value)
     changed = wrap(tensor.raw)
     if tracked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsh.backend.dtypes import FLOATING, boolean
+from gradsh.engine.batched import Batched
 from gradsh.engine.op import OPS, elementwise
 from gradsh.engine.promote import NUMBERS, common_dtype
 from gradsh.engine.tensor import Tensor
@@ -10,6 +11,7 @@ from gradsh.fault import fault
 from gradsh.ops.arithmetic import underivable, vanishing
 from gradsh.ops.calls import Unfit, for_number, operand
 from gradsh.ops.comparison import isfinite
+from gradsh.ops.examples import refused
 from gradsh.ops.options import fits_none
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, between, booleans, nonzero, reals
@@ -49,6 +51,8 @@ def _condition(value):
 def chosen(condition, input=None, other=None):
     """input where the condition holds, else other; with the condition alone, the indices where it holds."""
     if input is None and other is None:
+        if isinstance(condition, Batched):
+            refused("where")()
         return condition.nonzero(as_tuple=True)
     return where(_condition(condition), input, other)
 

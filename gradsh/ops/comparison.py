@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsh.backend.dtypes import BOOL, FLOATING
 from gradsh.engine.alias import TYPE_NAMES
+from gradsh.engine.batched import Batched
 from gradsh.engine.op import constant, elementwise
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
@@ -250,6 +251,13 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 @function(example="allclose(tensor([1.0]), tensor([1.0 + 1e-9]))")
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether all numbers are close: one True or False."""
+    if isinstance(input, Batched) or isinstance(other, Batched):
+        raise fault(
+            RuntimeError,
+            "vmap over torch.allclose isn't supported yet. Please file an issue at "
+            "https://github.com/pytorch/pytorch/issues if you need this feature.",
+            hint="torch.isclose(…).all()",
+        )
     return bool(isclose(input, other, rtol, atol, equal_nan).raw.all())
 
 
@@ -257,4 +265,7 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 def equal(input, other):
     """Whether two tensors have one shape and the same numbers: one True or False."""
     x, y = operand(input), operand(other, "other")
+    if isinstance(x, Batched) or isinstance(y, Batched):
+        message = "Batching rule not implemented for aten::equal. We could not generate a fallback."
+        raise fault(RuntimeError, message, hint="(a == b).all()")
     return x.shape == y.shape and bool(eq(x, y).raw.all())

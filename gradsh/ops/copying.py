@@ -49,7 +49,7 @@ def clone(input, *, memory_format=None):
 def handle(tensor, alias):
     """Another tensor on the same memory, without a history."""
     if isinstance(tensor, Wrapped):
-        return tensor.__detached__(lambda inner: handle(inner, alias))
+        return tensor.detached(lambda inner: handle(inner, alias))
     if tensor.raw.__class__ is float or not tensor.raw.ndim:
         tensor.raw = shared(tensor.raw)
     found = wrap(tensor.raw)
@@ -170,9 +170,10 @@ def write(tensor, value, what, *, spread=False):
     """Write a tensor, broadcast and in the written one's type, over another."""
     found = special(tensor, value)
     if found is not None:
-        found.__change__(lambda target, part: write(target, part, what, spread=spread), tensor, value)
+        writable(tensor, (value,), what)
+        found.change(lambda target, part: write(target, part, what, spread=spread), tensor, value, what)
         return tensor
-    tracked = writable(tensor, (value,))
+    tracked = writable(tensor, (value,), what)
     if value.raw.__class__ is not float:
         check_overlap(tensor, value)
         if value.shape != tensor.shape and common_shape([tuple(tensor.shape), tuple(value.shape)]) != tensor.shape:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from gradsh.engine.create import leaf
 from gradsh.engine.promote import common_shape
 from gradsh.engine.runtime import canonical
+from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
+from gradsh.ops import chance
 from gradsh.ops.calls import operand
 from gradsh.ops.drawing import DRAWN, array_of, normal_of_both
 from gradsh.ops.generator import stream_of
@@ -20,6 +22,11 @@ from gradsh.ops.registry import function
 def bernoulli(input, p=None, *, generator=None, out=None):
     """Ones with the probabilities that a tensor holds, or of its shape with probability p."""
     input, stream = operand(input), stream_of(generator)
+    if state.levels:
+        name = input.dtype.name
+        if p is None:
+            return chance.drawn_for([input], lambda chances: stream.bernoulli(chances.shape, name, chances))
+        return chance.drawn(tuple(input.shape), lambda size: stream.bernoulli(size, name, number(p, "p")))
     chances = array_of(input) if p is None else number(p, "p")
     values = stream.bernoulli(tuple(input.shape), input.dtype.name, chances, out=_memory_like(input))
     drawn = DRAWN["bernoulli_of"](input, values=canonical(values[()]))
@@ -40,12 +47,17 @@ def poisson(input, generator=None):
 
     input = operand(input)
     check_floating(input.dtype.name, "poisson_cpu")
+    if state.levels:
+        return chance.drawn_for([input], lambda rates: draw(stream_of(generator), rates))
     return DRAWN["poisson"](input, values=canonical(draw(stream_of(generator), array_of(input))[()]))
 
 
 @function(example="multinomial(tensor([0.2, 0.8]), 1)")
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     """Indices drawn with probabilities in proportion to the weights of a tensor's rows."""
+    if state.levels:
+        stream, count = stream_of(generator), integer(num_samples, "num_samples")
+        return chance.drawn_for([operand(input)], lambda weights: stream.multinomial(weights, count, bool(replacement)))
     drawn = stream_of(generator).multinomial(
         array_of(operand(input)), integer(num_samples, "num_samples"), bool(replacement)
     )
@@ -90,20 +102,25 @@ def normal(
     return drawn if out is None else deliver(out, drawn, "normal")
 
 
+def _scaled(stream, means, deviations, name):
+    drawn = stream.normal(common_shape([getattr(one, "shape", ()) for one in (means, deviations)]), name)
+    drawn *= deviations
+    drawn += means
+    return drawn
+
+
 def _normal_of(stream, mean, std):
     """Standard normal numbers, scaled and shifted by tensors; no gradient reaches those."""
     like = mean if isinstance(mean, Tensor) else std
+    if state.levels:
+        return chance.drawn_for([mean, std], lambda *both: _scaled(stream, *both, like.dtype.name))
     if isinstance(std, Tensor):
         if (array_of(std) < 0).any():
             raise fault(RuntimeError, "normal expects all elements of std >= 0.0")
     elif not std >= 0:
         raise fault(RuntimeError, f"normal expects std >= 0.0, but found std {std:g}")
     means, deviations = (array_of(value) if isinstance(value, Tensor) else value for value in (mean, std))
-    shape = common_shape([getattr(means, "shape", ()), getattr(deviations, "shape", ())])
-    drawn = stream.normal(shape, like.dtype.name)
-    drawn *= deviations
-    drawn += means
-    values = canonical(drawn[()])
+    values = canonical(_scaled(stream, means, deviations, like.dtype.name)[()])
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
         return normal_of_both(mean, std, values=values)
     return DRAWN["normal_of_mean" if isinstance(mean, Tensor) else "normal_of_std"](like, values=values)

@@ -6,7 +6,10 @@ from gradsh.engine.alias import record_change
 from gradsh.engine.inplace import inplace, is_array, writable
 from gradsh.engine.op import general
 from gradsh.engine.runtime import canonical
+from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
+from gradsh.ops import chance
+from gradsh.ops.copying import write
 from gradsh.ops.generator import stream_of
 from gradsh.ops.options import integer, number
 from gradsh.ops.registry import function
@@ -61,7 +64,9 @@ def normal_of_both(xp, x, y, *, values):
 def _over(tensor, op, draw):
     """Draw numbers over a tensor, in the order of its memory; `draw(shape, name of the type, memory or None)`."""
     what = DRAWN[op].name
-    if writable(tensor):
+    if state.levels:
+        return write(tensor, chance.drawn_over(tensor, lambda size: draw(size, tensor.dtype.name, None)), what)
+    if writable(tensor, (), what):
         from gradsh.backend import arrays
 
         memory = arrays.empty_like(tensor.raw) if is_array(tensor.raw) else None
@@ -133,6 +138,10 @@ def bernoulli_(self, p=0.5, *, generator=None):
     """Ones with probability p, else zeros, in the tensor's place."""
     stream = stream_of(generator)
     if isinstance(p, Tensor):
+        if state.levels:
+            shape, name = tuple(self.shape), self.dtype.name
+            made = chance.drawn_for([p.expand(shape)], lambda chances: stream.bernoulli(chances.shape, name, chances))
+            return write(self, made, "bernoulli_")
         chances = array_of(p)
         return _over(
             self, "bernoulli_tensor_", lambda shape, name, out: stream.bernoulli(shape, name, chances, out=out)

@@ -7,8 +7,10 @@ import math
 from gradsh.engine.create import leaf
 from gradsh.engine.inplace import inplace
 from gradsh.engine.runtime import canonical
+from gradsh.engine.state import state
 from gradsh.engine.tensor import number_raw
 from gradsh.fault import fault
+from gradsh.ops import chance
 from gradsh.ops.arithmetic import add, mul
 from gradsh.ops.calls import operand
 from gradsh.ops.generator import default_generator
@@ -39,6 +41,8 @@ def _mask(input, p, channels, alpha):
     """What to multiply by, and what to add or None."""
     from gradsh.backend import arrays
 
+    if state.levels:
+        return _mask_of_each(input, p, channels, alpha)
     raw = arrays.asarray(input.raw)
     if channels:
         if raw.ndim < 2:
@@ -54,6 +58,19 @@ def _mask(input, p, channels, alpha):
     shift = (kept - 1.0) * (ALPHA * a) + ALPHA * a * p
     kept *= a
     return leaf(canonical(kept[()])), leaf(canonical(shift.astype(kept.dtype)[()]))
+
+
+def _mask_of_each(input, p, channels, alpha):
+    """The same under vmap: one mask for all examples, or one for each."""
+    shape = tuple(input.shape)
+    if channels:
+        shape = (*shape[:2], *(1 for _ in shape[2:]))
+    stream, name = default_generator.stream, input.dtype.name
+    if not alpha:
+        return chance.drawn(shape, lambda size: stream.dropout_mask(size, name, p)), None
+    kept = chance.drawn(shape, lambda size: stream.bernoulli(size, name, 1.0 - p))
+    a = 1.0 / math.sqrt((ALPHA * ALPHA * p + 1.0) * (1.0 - p))
+    return kept * a, (kept - 1.0) * (ALPHA * a) + ALPHA * a * p
 
 
 @function("dropout", at=("torch",), example="torch.dropout(ones(4), 0.5, True)")

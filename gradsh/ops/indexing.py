@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsh.backend.dtypes import boolean, int32, int64, uint8
+from gradsh.engine.batched import Batched
 from gradsh.engine.create import tensor as make_tensor
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
@@ -122,7 +123,7 @@ def chained(tensor, index):
         elif item is None:
             tensor = unsqueezed(tensor, dim=dim)
             dim += 1
-        elif not item.ndim:
+        elif not item.ndim and item.dtype is boolean:
             tensor = unsqueezed(tensor, dim=dim)
             indices.append(viewed(item, size=(1,)))
             places.append(dim)
@@ -185,7 +186,7 @@ def _item(item):
         return item
     if dtype is uint8:
         return wrap(item.raw.astype(bool))
-    if not item.ndim and dtype.category == int64.category:
+    if not item.ndim and dtype.category == int64.category and not isinstance(item, Batched):
         return int(item)
     if dtype is not int64 and dtype is not int32:
         raise fault(

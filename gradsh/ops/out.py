@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsh.engine.alias import TYPE_NAMES, record_change
+from gradsh.engine.batched import Batched
 from gradsh.engine.inplace import overwrite
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
@@ -20,6 +21,12 @@ def deliver(out, result, function, dtype=None):
 
     if not isinstance(out, Tensor):
         raise fault(TypeError, f"{function}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if isinstance(result, Batched):
+        raise fault(
+            RuntimeError,
+            f"Batching rule not implemented for aten::{function}.out; the fallback path doesn't work on out= or view ops.",
+            hint="use the value that the function returns",
+        )
     if (out.requires_grad and state.grad) or result.requires_grad:
         raise fault(
             RuntimeError,

@@ -6,7 +6,9 @@ from gradsh.backend.dtypes import int64
 from gradsh.backend.memory import check_room
 from gradsh.engine.create import leaf
 from gradsh.engine.runtime import canonical
+from gradsh.engine.state import state
 from gradsh.fault import fault
+from gradsh.ops import chance
 from gradsh.ops.calls import operand
 from gradsh.ops.generator import stream_of
 from gradsh.ops.options import TAIL, fits_none, integer, options, sizes, whole
@@ -30,7 +32,11 @@ def made(name, shape, size, draw, out, dtype, layout, device, requires_grad, def
     dtype = options(name, dtype, layout, device, taken(out) or default)
     shape = sizes(name, shape, size)
     check_room(shape, dtype.itemsize)
-    drawn = leaf(canonical(draw(shape, dtype.name)[()]), requires_grad)
+    if state.levels:
+        drawn = chance.drawn(shape, lambda size: draw(size, dtype.name))
+        drawn = drawn.requires_grad_() if requires_grad else drawn
+    else:
+        drawn = leaf(canonical(draw(shape, dtype.name)[()]), requires_grad)
     return drawn if out is None else deliver(out, drawn, name)
 
 
@@ -116,7 +122,10 @@ def randperm(
     dtype = options("randperm", dtype, layout, device, taken(out) or int64)
     if n > 0:
         check_room((n,), dtype.itemsize)
-    drawn = leaf(stream_of(generator).permutation(n, dtype.name), requires_grad)
+    if state.levels:
+        drawn = chance.drawn_in_turn(lambda: stream_of(generator).permutation(n, dtype.name))
+    else:
+        drawn = leaf(stream_of(generator).permutation(n, dtype.name), requires_grad)
     return drawn if out is None else deliver(out, drawn, "randperm")
 
 
@@ -127,6 +136,8 @@ def _like(input, name, draw, dtype, layout, device, requires_grad):
     """As `_made`, in another tensor's shape and memory order."""
     input = operand(input)
     dtype = options(name, dtype, layout, device, input.dtype)
+    if state.levels:
+        return chance.drawn(tuple(input.shape), lambda size: draw(size, dtype.name, None))
     if not input.ndim:
         return leaf(canonical(draw((), dtype.name, None)[()]), requires_grad)
     from gradsh.backend import arrays

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsh.backend.dtypes import BOOL
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.inplace import inplace as change
+from gradsh.engine.level import VMAP
 from gradsh.engine.op import elementwise
 from gradsh.engine.promote import NUMBERS
 from gradsh.engine.state import state
@@ -310,7 +311,19 @@ def prelu(input, weight):
     return sloped(x, slope if list(slope.shape) == shape else slope.reshape(shape))
 
 
-@elementwise(x=lambda g, y: g * y, sample=reals, at=())
+@elementwise(
+    x=lambda g, y, z: sloped_by(g, y, z),
+    y=vanishing,
+    sample=[Sample(reals(2, 3), reals(2, 3), reals(2, 3))],
+    at=(),
+    grad_fn="RreluWithNoiseBackwardBackward0",
+)
+def sloped_by(xp, x, y, z):
+    """The gradient x of a number y times the slope z that was drawn for it."""
+    return x * z
+
+
+@elementwise(x=lambda g, x, y: sloped_by(g, x, y), sample=reals, at=())
 def rrelu_with_noise(xp, x, y):
     """x times the slope that was drawn for it."""
     return xp.multiply(x, y)
@@ -332,6 +345,8 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
         raise fault(RuntimeError, "Lower bound should be less than or equal to the upper bound")
     if not training:
         return applied(rrelu_at_mean, "rrelu", input, inplace, negative_slope=(lower + upper) / 2)
+    if any(level.kind == VMAP for level in state.levels):
+        raise fault(RuntimeError, "vmap: we do not yet support aten::rrelu. Please file an issue")
     slopes = wrap(_drawn_slopes(tensor_argument(input, "rrelu"), lower, upper))
     return change(rrelu_with_noise, input, slopes, what="rrelu_") if inplace else rrelu_with_noise(input, slopes)
 

@@ -36,10 +36,10 @@ def _in_place(view):
     name = f"{view.__name__}_"
 
     def method(self, *args, **settings):
+        tracked = writable(self, (), name)
         if isinstance(self, Wrapped):
-            self.parts = view(self.__detached__(lambda inner: inner), *args, **settings).parts
+            self.parts = view(self, *args, **settings).parts
             return self
-        tracked = writable(self)
         self.raw = shared(self.raw)
         found = view(wrap(self.raw, self.node if tracked and not is_view(self) else None), *args, **settings)
         self.raw = found.raw

@@ -6,6 +6,8 @@ touched. Jacobians and Hessians go through the graph once, with all rows as exam
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.batched import batched, of_all, zeros_like
 from gradsh.engine.create import ones_of, zeros_of
@@ -13,7 +15,7 @@ from gradsh.engine.forward import dual, split
 from gradsh.engine.level import DUAL, GRAD, JVP, VMAP, Level
 from gradsh.engine.pulling import handle, pull, reaches_outside, unlinked
 from gradsh.engine.state import state
-from gradsh.engine.tensor import Tensor
+from gradsh.engine.tensor import Tensor, wrap
 from gradsh.engine.tree import flatten, mapped, starred, unflatten
 from gradsh.engine.wrapped import plain
 from gradsh.fault import fault
@@ -176,7 +178,7 @@ def vjp_of(func, *primals, has_aux=False):
     ran, values, shape = _pullback(func, primals, None, has_aux)
     outs = unflatten([ran.result(value) for value in values], shape)
 
-    def pulled(cotangents, retain_graph=True, create_graph=None):
+    def wrapper(cotangents, retain_graph=True, create_graph=None):
         given, nesting = flatten(cotangents)
         if nesting != shape:
             raise fault(
@@ -188,7 +190,10 @@ def vjp_of(func, *primals, has_aux=False):
         create = state.grad if create_graph is None else create_graph
         return unflatten(_pulled(ran, values, seeds, create, retain_graph), ran.shape)
 
-    return (outs, pulled, ran.aux) if has_aux else (outs, pulled)
+    wrapper.__qualname__ = (
+        "_vjp_with_argnums.<locals>.wrapper"  # as Python's errors of a call that does not fit call it
+    )
+    return (outs, wrapper, ran.aux) if has_aux else (outs, wrapper)
 
 
 def _pullback(func, primals, argnums, has_aux):
@@ -231,9 +236,13 @@ def _seed(index, given, out):
     return given if given.dtype is out.dtype else given.to(out.dtype)
 
 
+def _has_history(tensor):
+    return reaches_outside([tensor], 0, ())
+
+
 def _pulled(ran, values, seeds, create, keep=True):
     """A pass from some of the results, recorded where a derivative of its own may be asked for."""
-    create = create and (ran.reaches_outside(values) or any(reaches_outside([seed], 0, ()) for seed in seeds))
+    create = create and (ran.reaches_outside(values) or any(map(_has_history, seeds)))
     return ran.pull(values, seeds, create, keep)
 
 
@@ -337,7 +346,10 @@ def linearize(func, *primals):
                         f"tangent:{place} with {what} {have} in flattened pytree doesn't match the {what} {want} of the "
                         "corresponding primal.",
                     )
-        return unflatten(_pulled(transposed, transposed.outs, given, state.grad), out_shape)
+        create = state.grad and (ran.reaches_outside(values) or any(map(_has_history, given)))
+        found = pull(transposed.outs, transposed.ins, given, create)
+        moved = [zeros_like(value) if one is None else one for one, value in zip(found, values)]
+        return unflatten(moved if create else [unlinked(one, ran.level.start) for one in moved], out_shape)
 
     return outs, pushed
 
@@ -353,15 +365,9 @@ def basis(tensors, start=0, count=None):
     count, before, found = total if count is None else count, 0, []
     for tensor in tensors:
         rows = arrays.eye(count, tensor.numel(), start - before, dtype=tensor.dtype.code)
-        found.append(reshape(plain_tensor(rows), (count, *tensor.shape)))
+        found.append(reshape(wrap(rows), (count, *tensor.shape)))
         before += tensor.numel()
     return found
-
-
-def plain_tensor(raw):
-    from gradsh.engine.tensor import wrap
-
-    return wrap(raw)
 
 
 @function(at=AT, example="torch.func.jacrev(lambda x: x**2)(ones(3))", python=True)
@@ -398,7 +404,7 @@ def rows_of(ran, values, chunk_size=None):
     starts = [sum(counts[:k]) for k in range(len(counts) + 1)]
     return [
         [part(one, 0, start, end) if total > end - start else one for one in found]
-        for start, end in zip(starts, starts[1:])
+        for start, end in pairwise(starts)
     ]
 
 
