@@ -218,7 +218,7 @@ def renorm(input, p, dim, maxnorm):
 # ---- bilinear
 
 
-@function(at=("F",), python=False, example="F.bilinear(ones(1, 2), ones(1, 3), ones(4, 2, 3))")
+@function(at=("F", "torch"), python=False, example="F.bilinear(ones(1, 2), ones(1, 3), ones(4, 2, 3))")
 def bilinear(input1, input2, weight, bias=None):
     """x1^T W x2 + bias for every row, W one matrix per output."""
     input1, input2, weight = floats(input1, "input1"), floats(input2, "input2"), floats(weight, "weight")

@@ -262,7 +262,11 @@ def interleaved(xp, x, *, groups):
     return xp.array(parts.swapaxes(1, 2), order="C").reshape(x.shape)
 
 
-@function(at=("torch", "F"), python=False, example="channel_shuffle(arange(4.0).view(1, 4, 1), 2)")
+@function(
+    at=("torch", "F", "torch:native_channel_shuffle", "F:native_channel_shuffle"),
+    python=False,
+    example="channel_shuffle(arange(4.0).view(1, 4, 1), 2)",
+)
 def channel_shuffle(input, groups):
     """Channels (dimension 1) of groups taken in turn: the first of each group, then the second of each, …"""
     input, groups = operand(input), integer(groups, "groups")
