@@ -63,14 +63,36 @@ def shared(raw: Any) -> ndarray:
     return raw if raw.__class__ is ndarray else np.array(raw)
 
 
+FEW = 256
+_ones: dict[str, list[Any]] = {char: [None] * (FEW + 1) for char in "fd"}
+
+
+def total(x: Any) -> Any:
+    """The sum of all numbers of an array: of a few by BLAS, at a third of a ufunc's price."""
+    size = x.size
+    of_type = _ones.get(x.dtype.char)
+    if of_type is None or not 0 < size <= FEW:
+        return np.add.reduce(x, None)
+    ones = of_type[size]
+    if ones is None:
+        ones = of_type[size] = np.ones(size, x.dtype)
+    return (x if x.ndim == 1 else x.reshape(-1)).dot(ones)
+
+
 def sum_to(raw: Any, shape: tuple[int, ...]) -> Any:
     """Sum (or, where it is the smaller one, broadcast) an array to a shape."""
-    raw = np.asarray(raw)
-    if raw.ndim < len(shape):
-        return np.broadcast_to(raw, shape).copy()
+    if raw.__class__ is not ndarray:
+        raw = np.asarray(raw)
+    if not shape:
+        return total(raw)
     lead = raw.ndim - len(shape)
+    if lead < 0:
+        return np.broadcast_to(raw, shape).copy()
     axes = tuple(range(lead)) + tuple(k + lead for k, length in enumerate(shape) if length == 1 != raw.shape[k + lead])
-    return raw.sum(axes, keepdims=True).reshape(shape) if axes else raw.reshape(shape)
+    if not axes:
+        return raw.reshape(shape)
+    value = np.add.reduce(raw, axes, None, None, True)
+    return value.reshape(shape) if lead else value
 
 
 def __getattr__(name: str) -> Any:

@@ -66,6 +66,13 @@ equal = operator.eq
 not_equal = operator.ne
 
 
+def in_double(name: str) -> Callable[..., float] | None:
+    """The function of `math` that a name is here, where it gives numbers: other precisions round what it gives."""
+    function = globals().get(name)
+    known = callable(function) and getattr(math, function.__name__, None) is function
+    return function if known and not name.startswith("is") else None
+
+
 def ndtr(x: float) -> float:
     """The normal distribution function."""
     return 0.5 * math.erfc(-math.sqrt(0.5) * x)

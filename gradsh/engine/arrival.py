@@ -202,9 +202,12 @@ def add_grad(tensor: Tensor, g: Any, create: bool, owned: bool) -> None:
     if isinstance(g, Tensor):
         g = g.raw
     if before is None:
-        if g.__class__ is not float and g.ndim and not (owned and g.base is None):
-            g = g.copy()
-        tensor.grad = wrap(runtime.canonical(g))
+        kind = g.__class__
+        if kind is not float and kind is not runtime.float32:
+            if g.ndim and not (owned and g.base is None):
+                g = g.copy()
+            g = runtime.canonical(g)
+        tensor.grad = wrap(g)
     elif before.raw.__class__ is float or (not before.ndim and before.extra is None):
         before.raw = runtime.canonical(before.raw + g)
     else:

@@ -2,7 +2,7 @@
 
 The nodes reachable from the roots are gathered without recursion, sorted by creation number (a parent is always
 older than what was made from it), and run from the newest to the oldest. Leaves receive their gradients at the end
-and all at once, so that a pass that fails changes nothing.
+and all at once, so that a pass that fails changes nothing; only one with a hook for after that has it before.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _creation = attrgetter("seq")
+INFINITY = float("inf")
 BACKWARD = (
     "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp "
     "instead or call backward() outside of functorch transforms."
@@ -55,7 +56,7 @@ def backward(
             raise fault(RuntimeError, "`inputs` argument to `backward()` cannot be empty.")
         for target in targets:
             retain_grad(target)
-    _pass(roots, seeds, targets, bool(keep), create_graph, accumulate=True)
+    _pass([root.current_node() for root in roots], seeds, targets, bool(keep), create_graph, accumulate=True)
 
 
 def backward_of(
@@ -72,8 +73,9 @@ def backward_of(
     if gradient is None and inputs is None and not create_graph and not state.levels:
         kind = self.raw.__class__
         seed = 1.0 if kind is float else runtime.ONE if kind is runtime.float32 else None
-        if seed is not None and self.current_node() is not None:
-            _pass([self], [seed], None, bool(retain_graph), False, accumulate=True)
+        node = self.current_node()
+        if seed is not None and node is not None:
+            _pass([node], [seed], None, bool(retain_graph), False, accumulate=True)
             return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
@@ -153,7 +155,8 @@ def gradients(
     Where one is, or where the pass is recorded, it runs on tensors, else on raw values.
     """
     recorded = create or any(isinstance(seed, Wrapped) for seed in seeds)
-    found = _pass(roots, seeds if recorded else [seed.raw for seed in seeds], targets, keep, create, recorded=recorded)
+    nodes: list[Any] = [root.current_node() for root in roots]
+    found = _pass(nodes, seeds if recorded else [seed.raw for seed in seeds], targets, keep, create, recorded=recorded)
     return [value if value is None or isinstance(value, Tensor) else wrap(runtime.canonical(value)) for value in found]
 
 
@@ -254,48 +257,86 @@ def reachable(roots: Iterable[Node | None]) -> list[Node]:
 
 
 def _gather(roots: list[Node]) -> list[Node]:
-    """The nodes behind the roots, oldest first, all PENDING; an error where the saved values of one are gone."""
+    """The nodes behind the roots, all PENDING, in the order to be run from the end; an error where saved values are gone.
+
+    A leaf comes last of all, since nothing waits for it; with hooks, as soon as its gradient is whole.
+    """
     found: list[Node] = []
+    leaves: list[Node] = []
     stack: list[Node] = []
-    pop, push, add = stack.pop, stack.append, found.append
     spent: list[Node] = []
+    pop, push, add = stack.pop, stack.append, found.append
     for root in roots:
         if root.g is None:
             root.g = PENDING
             push(root)
         elif root.g is not PENDING:
             spent.append(root)
+    hooked = False
+    newest = INFINITY
+    ordered = True
     while stack:
         node = pop()
-        add(node)
-        parent = node.p
-        if parent is not None:
+        while True:  # along the first operands
+            if node.__class__ is AccumulateGrad:
+                leaves.append(node)
+                if node.extra is not None or node.post_accumulate is not None:
+                    hooked = True
+                break
+            add(node)
+            seq = node.seq
+            if seq > newest:
+                ordered = False
+            newest = seq
+            parent = node.q
+            if parent is not None:
+                if parent.g is None:
+                    parent.g = PENDING
+                    push(parent)
+                elif parent.g is not PENDING:
+                    spent.append(parent)
+            if node.more is not None:
+                for parent in node.more:
+                    if parent is not None:
+                        if parent.g is None:
+                            parent.g = PENDING
+                            push(parent)
+                        elif parent.g is not PENDING:
+                            spent.append(parent)
+            parent = node.p
+            if parent is None:
+                break
             if parent.g is None:
                 parent.g = PENDING
-                push(parent)
-            elif parent.g is not PENDING:
+                node = parent
+                continue
+            if parent.g is not PENDING:
                 spent.append(parent)
-        parent = node.q
-        if parent is not None:
-            if parent.g is None:
-                parent.g = PENDING
-                push(parent)
-            elif parent.g is not PENDING:
-                spent.append(parent)
-        if node.more is not None:
-            for parent in node.more:
-                if parent is not None:
-                    if parent.g is None:
-                        parent.g = PENDING
-                        push(parent)
-                    elif parent.g is not PENDING:
-                        spent.append(parent)
+            break
     if spent:
-        for node in found:
+        for node in (*found, *leaves):
             node.g = None
         raise second_time(max(spent, key=_creation))
-    found.sort(key=_creation)
+    if not ordered:
+        found.sort(key=_creation, reverse=True)
+    found = _placed(found, leaves) if hooked else found + leaves
+    found.reverse()
     return found
+
+
+def _placed(newest_first: list[Node], leaves: list[Node]) -> list[Node]:
+    """The nodes with each leaf behind the last that passes it something, as PyTorch runs it."""
+    last: dict[Node, Node] = {}
+    for node in newest_first:
+        for parent in node.parents():
+            if parent.__class__ is AccumulateGrad:
+                last[parent] = node
+    after: dict[Node, list[Node]] = {}
+    for leaf, node in last.items():
+        after.setdefault(node, []).append(leaf)
+    return [one for node in newest_first for one in (node, *after.get(node, ()))] + [
+        leaf for leaf in leaves if leaf not in last
+    ]
 
 
 def _gather_amid(roots: list[Node], strict: bool) -> tuple[list[Node], list[tuple[Node, Any]]]:
@@ -310,7 +351,8 @@ def _gather_amid(roots: list[Node], strict: bool) -> tuple[list[Node], list[tupl
         raise second_time(max(spent, key=_creation))
     for node in found:
         node.g = PENDING
-    return found, before
+    leaves = [node for node in found if node.__class__ is AccumulateGrad]
+    return _placed([node for node in reversed(found) if node.__class__ is not AccumulateGrad], leaves)[::-1], before
 
 
 def second_time(node: Node) -> BaseException:
@@ -330,7 +372,7 @@ def second_time(node: Node) -> BaseException:
 
 
 def _pass(
-    roots: list[Any],
+    nodes: list[Any],
     seeds: list[Any],
     targets: list[Any] | None,
     keep: bool,
@@ -339,12 +381,11 @@ def _pass(
     accumulate: bool = False,
     recorded: bool = False,
 ) -> list[Any]:
-    """One pass: adds to the leaves where it is to accumulate. With targets, goes only there, and returns what reaches each.
+    """One pass from the roots' nodes: adds to the leaves where it is to accumulate. With targets, goes only there, and returns what reaches each.
 
     create: the pass is recorded. recorded: it runs on tensors, as one that is recorded must.
     """
     recorded = recorded or create
-    nodes: list[Any] = [root.current_node() for root in roots]
     before: list[tuple[Node, Any]] = []
     if targets is None and not state.backward_depth:
         order = _gather(nodes)
@@ -389,7 +430,10 @@ def _pass(
                     node.kind.run(node, g, mark)
                 elif node.__class__ is AccumulateGrad:
                     node.g = None
-                    leaves.append((node, g, node.own))
+                    if node.post_accumulate is None:
+                        leaves.append((node, g, node.own))
+                    else:
+                        _deliver(node, g, node.own, recorded)
                 else:
                     node.run(g, mark)
                 continue
@@ -407,7 +451,10 @@ def _pass(
             if extra is not None:
                 g = prepare(node, extra, g, recorded)
             if node.__class__ is AccumulateGrad:
-                leaves.append((node, g, node.own))
+                if node.post_accumulate is None and (extra is None or not extra.post):
+                    leaves.append((node, g, node.own))
+                else:
+                    _deliver(node, g, node.own, recorded)
                 continue
             if state.check_nan or (extra is not None and extra.post):
                 _observed(node, g, recorded)
@@ -437,12 +484,19 @@ def _pass(
             tensor = leaf.ref()
             if tensor is not None:
                 add_grad(tensor, g, recorded, own)
-                if leaf.post_accumulate:
-                    for hook in list(leaf.post_accumulate.values()):
-                        hook(tensor)
-            if leaf.extra is not None and leaf.extra.post:
-                call_node_hooks(leaf.extra.post, (), g)
     return [] if targets is None else [captured.get(target.current_node()) for target in targets]
+
+
+def _deliver(leaf: AccumulateGrad, g: Any, own: bool, recorded: bool) -> None:
+    """Add what has arrived at a leaf to its `.grad`; call the hooks that wait for this."""
+    tensor = leaf.ref()
+    if tensor is not None:
+        add_grad(tensor, g, recorded, own)
+        if leaf.post_accumulate is not None:
+            for hook in list(leaf.post_accumulate.values()):
+                hook(tensor)
+    if leaf.extra is not None and leaf.extra.post:
+        call_node_hooks(leaf.extra.post, (), g)
 
 
 def _between(order: list[Node], ends: dict[Node, Any]) -> tuple[list[Node], set[Node], list[Node]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 
+from gradsh.backend import scalars
 from gradsh.engine import runtime
 from gradsh.engine.node import Kind
 from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
@@ -149,10 +150,12 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
         raws = [f"{name}_raw" for name in publics]
         if direct in INFIX:
             return f"{raws[0]} {INFIX[direct]} {raws[1]}"
+        if which == "singles" and direct is not None and scalars.in_double(direct) is not None:
+            return f"ONE * K_scalars({', '.join(raws)})"
         return f"K_{which}({', '.join(raws)})" if direct is not None else f"K({which}, {', '.join(raws)}{given})"
 
     if op.kind == ELEMENTWISE and len(op.operands) == 2:
-        _binary(op, write, kernel, publics, fallback, settings, exact=direct in INFIX)
+        _binary(op, write, kernel, publics, fallback, settings, exact=direct in INFIX or op.result != "same")
     else:
         for operand, name in zip(op.operands, publics, strict=True):
             ruled = operand in op.rules
@@ -189,7 +192,7 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
     )
     write("node = new(OpNode)")
     if op.kind == ELEMENTWISE and len(op.operands) == 2:
-        metas = [f"None if {name}_node is None else meta({name}_raw)" for name in ruled_publics]
+        metas = [f"None if {name}_node is None else unfit({name}_raw, raw)" for name in ruled_publics]
         write.block("if same:", "node.kind = Plain")
         write.block("else:", "node.kind = Fitted", f"node.fits = ({''.join(f'{one}, ' for one in metas)})")
     else:
@@ -204,8 +207,11 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
     return space[op.name]  # type: ignore[no-any-return]
 
 
-# Functions of a namespace that are operators of its values, and give a value of the same class.
-INFIX = {"add": "+", "subtract": "-", "multiply": "*"}
+# Functions of a namespace that are operators of its values.
+INFIX = {
+    "add": "+", "subtract": "-", "multiply": "*",
+    "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!=",
+}  # fmt: skip
 
 
 def _node_of(name: str) -> str:
@@ -275,14 +281,11 @@ def _binary(
 ) -> None:
     """The choice of a namespace by the types of two operands: the usual pairs first, and at once.
 
-    exact: the kernel gives a value of the operands' own class, so that none is to be made one.
+    exact: the kernel on scalars gives a value of their own class, or one that is brought to its form at the end.
     """
     accepted = _accepted(op)
-    scalar, single = ("scalar_result", "single_result") if op.result == "same" else ("canonical", "canonical")
-    again, ruled = (
-        _again(op, publics),
-        [name for name, operand in zip(publics, op.operands, strict=True) if operand in op.rules],
-    )
+    again = _again(op, publics)
+    ruled = [name for name, operand in zip(publics, op.operands, strict=True) if operand in op.rules]
     x, y = publics
 
     def on_arrays(same: str | None = "True") -> None:
@@ -309,9 +312,9 @@ def _binary(
         write(f"if kind is ndarray and {tensor}_raw.dtype.char in 'df':")
         indented(on_arrays)
         write("elif kind is float32:")
-        indented(on_scalars, "singles", "float32", single)
+        indented(on_scalars, "singles", "float32", "single_result")
         write("elif kind is float:")
-        indented(on_scalars, "scalars", "float", scalar)
+        indented(on_scalars, "scalars", "float", "scalar_result")
         write("else:", f"    {fallback}")
 
     def indented(part: Callable[..., None], *arguments: Any) -> None:
@@ -340,9 +343,9 @@ def _binary(
     write(f"    if {condition}:", f"        {fallback}")
     indented(on_arrays, None)
     write("elif kind is float32:")
-    indented(on_scalars, "singles", "float32", single)
+    indented(on_scalars, "singles", "float32", "single_result")
     write("elif kind is float:")
-    indented(on_scalars, "scalars", "float", scalar)
+    indented(on_scalars, "scalars", "float", "scalar_result")
     write("else:", f"    {fallback}")
     write.depth -= 1
     write(
@@ -351,7 +354,10 @@ def _binary(
     )
     indented(on_arrays, "False")
     # A number and a shared one, which is a 0-d array.
-    for scalar_class, char, which, result in (("float", "d", "scalars", scalar), ("float32", "f", "singles", single)):
+    for scalar_class, char, which, result in (
+        ("float", "d", "scalars", "scalar_result"),
+        ("float32", "f", "singles", "single_result"),
+    ):
         write(f"elif kind is {scalar_class} and other_kind is ndarray and {y}_raw.dtype.char == {char!r}")
         write.lines[-1] += f" or other_kind is {scalar_class} and kind is ndarray and {x}_raw.dtype.char == {char!r}:"
         write(f"    {x}_raw, {y}_raw = {scalar_class}({x}_raw), {scalar_class}({y}_raw)")
@@ -460,6 +466,35 @@ def generated_node(op: Op, fitted: bool) -> Kind:
     return kind
 
 
+_sources: dict[str, list[bytes]] = {}
+
+
+def called(rule: Callable[..., Any], name: str, arguments: Sequence[str]) -> str:
+    """The text of a call of a rule; the rule's own text where it is a lambda that reads nothing but its arguments."""
+    code = rule.__code__
+    call = f"{name}({', '.join(arguments)})"
+    if code.co_name != "<lambda>" or code.co_names or code.co_freevars or code.co_varnames != tuple(arguments):
+        return call
+    places = [place for place in code.co_positions() if place[3]]
+    if not places or None in places[0] or len({line for place in places for line in place[:2]}) > 1:
+        return call
+    line, start, end = places[0][0], min(place[2] for place in places), max(place[3] for place in places)
+    lines = _sources.get(code.co_filename)
+    if lines is None:
+        try:
+            with open(code.co_filename, "rb") as file:
+                lines = file.read().splitlines()
+        except OSError:
+            lines = []
+        _sources[code.co_filename] = lines
+    text = lines[line - 1][start:end].decode() if line <= len(lines) else ""
+    try:
+        again = eval(f"lambda {', '.join(arguments)}: {text}").__code__
+    except SyntaxError:
+        return call
+    return f"({text})" if (again.co_code, again.co_consts) == (code.co_code, code.co_consts) else call
+
+
 def _unpack(op: Op, write: Writer, field: str, recorded: bool, node: str, meta: str = "None") -> None:
     """Put a saved value into a local variable of the same name, raw or as a tensor."""
     write(f"{field} = self.{_field(places(op)[field])}")
@@ -488,7 +523,7 @@ def _needed(op: Op, write: Writer, ruled: list[str], nodes: dict[str, str], fitt
         if not always:
             write(f"if {' or '.join(f'{nodes[operand]} is not None' for operand in users)}:")
             write.depth += 1
-        meta = f"self.fits[{ruled.index(field)}]" if fitted and field in ruled else "None"
+        meta = f"fits[{ruled.index(field)}]" if fitted and field in ruled else "None"
         _unpack(op, write, field, recorded, nodes.get(field, "None"), meta)
         if not always:
             write.depth -= 1
@@ -496,6 +531,8 @@ def _needed(op: Op, write: Writer, ruled: list[str], nodes: dict[str, str], fitt
 
 def _run_fixed(op: Op, write: Writer, ruled: list[str], fitted: bool, recorded: bool) -> None:
     places = dict(zip(ruled, slots(len(ruled)), strict=True))
+    if fitted:
+        write("fits = self.fits")
     nodes = {operand: f"{operand}_node" for operand in ruled}
     for operand in ruled:
         place = places[operand]
@@ -503,7 +540,7 @@ def _run_fixed(op: Op, write: Writer, ruled: list[str], fitted: bool, recorded: 
     _needed(op, write, ruled, nodes, fitted, recorded)
     if op.outputs or op.many:
         write("g = gathered(self, g)")
-    calls = {operand: f"rule_{operand}({', '.join(op.uses[operand])})" for operand in ruled}
+    calls = {operand: called(op.rules[operand], f"rule_{operand}", op.uses[operand]) for operand in ruled}
     if not recorded:
         write("try:")
         write.depth += 1
@@ -524,13 +561,14 @@ def _run_fixed(op: Op, write: Writer, ruled: list[str], fitted: bool, recorded: 
         if len(ruled) > 1:
             write(f"if {node} is not None:")
             write.depth += 1
-        meta = f"self.fits[{ruled.index(operand)}]"
-        fit = f"{'fit_recorded' if recorded else 'fit'}({value}, {meta})" if fitted else value
+        if fitted:
+            write.block(f"if fits[{ruled.index(operand)}] is not None:")
+            write(f"    {value} = {'fit_recorded' if recorded else 'fit'}({value}, fits[{ruled.index(operand)}])")
         if op.kind != ELEMENTWISE:
             write(f"if {value} is not None:")
             write.depth += 1
-        write(f"if {node}.g is PENDING:", f"    {node}.g = {fit}", f"    {node}.own = {value} is not g")
-        write("else:", f"    {'accumulate_recorded' if recorded else 'accumulate'}({node}, {fit})")
+        write(f"if {node}.g is PENDING:", f"    {node}.g = {value}", f"    {node}.own = {value} is not g")
+        write("else:", f"    {'accumulate_recorded' if recorded else 'accumulate'}({node}, {value})")
         if op.kind != ELEMENTWISE:
             write.depth -= 1
         if len(ruled) > 1:

@@ -379,7 +379,7 @@ def record(
         refuse_inference(node)
     if fitted:
         ruled = [k for k, name in enumerate(op.operands) if name in op.rules]
-        node.fits = tuple(None if nodes[k] is None else runtime.meta(operands[k].raw) for k in ruled)
+        node.fits = tuple(None if nodes[k] is None else runtime.unfit(operands[k].raw, out_raw) for k in ruled)
     frame = user_frame(getframe(1))
     node.code, node.lasti = (None, -1) if frame is None else (frame.f_code, frame.f_lasti)
     node.seq = tick()

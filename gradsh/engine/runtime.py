@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsh.backend import loading, scalars
-from gradsh.backend.dtypes import BY_CHAR, DType, float64 as double
+from gradsh.backend.dtypes import BY_CHAR, DType, float32 as single, float64 as double
 from gradsh.engine.alias import SEVERAL, Alias, check_saved, inference_alias, refuse_inference
 from gradsh.engine.node import PENDING, Node, OpNode, Output
 from gradsh.engine.op import OPS
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Meta = tuple[tuple[int, ...], DType]
 SCALAR: Meta = ((), double)
+SINGLE: Meta = ((), single)
 
 
 class _NotLoaded:
@@ -76,28 +77,25 @@ def meta(raw: Any) -> Meta:
     return raw.shape, dtype_of(raw)
 
 
+def unfit(raw: Any, result: Any) -> Meta | None:
+    """What the gradient of a raw operand must be brought to; None where it comes in the right shape and type."""
+    kind = raw.__class__
+    if kind is float:
+        return SCALAR
+    if kind is float32:
+        return SINGLE
+    dtype = raw.dtype
+    return None if dtype is result.dtype and raw.shape == result.shape else (raw.shape, BY_CHAR[dtype.char])
+
+
 def fit(value: Any, wanted: Meta) -> Any:
     """Undo broadcasting and promotion: sum a raw gradient to the operand's shape, in its type."""
     shape, dtype = wanted
     if shape_of(value) != shape:
-        value = arrays.canonical(summed_to(value, shape))
+        value = arrays.canonical(arrays.sum_to(value, shape))
     if dtype_of(value) is not dtype:
         value = arrays.cast(value, dtype)
     return value
-
-
-def summed_to(value: Any, shape: tuple[int, ...]) -> Any:
-    """Sum an array over the axes along which `shape` was broadcast to it."""
-    lead = value.ndim - len(shape)
-    if lead < 0 or value.size == 0:
-        return arrays.sum_to(value, shape)
-    axes = tuple(range(lead)) + tuple(
-        k + lead for k, length in enumerate(shape) if length == 1 and value.shape[k + lead] != 1
-    )
-    if not axes:
-        return value.reshape(shape)
-    value = arrays.add.reduce(value, axes, None, None, True)
-    return value.reshape(shape) if lead else value
 
 
 def fit_recorded(value: Tensor, wanted: Meta) -> Tensor:
@@ -186,7 +184,7 @@ def names() -> dict[str, Any]:
         "Tensor": Tensor, "Parameter": Parameter, "new": new, "wrap": wrap, "state": state, "tick": tick, "getframe": getframe, "user_frame": user_frame, "PENDING": PENDING, "OpNode": OpNode,
         "general_call": general_call, "again": again, "rule_again": rule_again, "explained": explained, "canonical": canonical,
         "scalar_result": scalar_result, "single_result": single_result,
-        "shared": shared, "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "fit": fit, "fit_recorded": fit_recorded,
+        "shared": shared, "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "unfit": unfit, "fit": fit, "fit_recorded": fit_recorded,
         "accumulate": accumulate, "accumulate_recorded": accumulate_recorded, "check_saved": check_saved,
         "refuse_inference": refuse_inference,
         "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "rewrapped": rewrapped,
@@ -210,6 +208,7 @@ def _bind(space: dict[str, Any], direct: str | None) -> None:
     from gradsh.backend import arrays, singles
 
     space |= {"ndarray": arrays.ndarray, "float32": arrays.float32, "arrays": arrays, "singles": singles}
+    space["ONE"] = singles.ONE
     if direct is not None:
         space["K_arrays"] = getattr(arrays, direct)
         space["K_singles"] = getattr(singles, direct)
@@ -217,10 +216,9 @@ def _bind(space: dict[str, Any], direct: str | None) -> None:
 
 def _bind_all() -> None:
     global ONE, arrays, float32
-    from gradsh.backend import arrays as loaded
+    from gradsh.backend import arrays as loaded, singles
 
-    arrays, float32 = loaded, loaded.float32
-    ONE = float32(1)
+    arrays, float32, ONE = loaded, loaded.float32, singles.ONE
     for space, direct in _waiting:
         _bind(space, direct)
     _waiting.clear()

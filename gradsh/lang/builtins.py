@@ -49,6 +49,7 @@ def runtime_names() -> dict[str, Any]:
         "__build_class__": members.build_class,
         ".get": members.get,
         ".member": members.Member,
+        ".assign": members.assign,
         ".pow": arithmetic.power,
         ".ipow": arithmetic.in_place_power,
         ".ipow_item": arithmetic.item_changer(arithmetic.in_place_power),

@@ -22,6 +22,8 @@ SETTABLE: dict[type, set[str]] = {}
 # Types that answer for themselves.
 READERS: dict[type, Reader] = {}
 WRITERS: dict[type, Writer] = {}
+# Types whose field `ready` has by name what was read before.
+KEEPING: set[type] = set()
 # Methods for which a program gets a safe one.
 REPLACED: dict[type, dict[str, Callable[..., Any]]] = {}
 # The classes that gradsh code defines, a program's and the library's.
@@ -71,6 +73,8 @@ def get(value: Any, name: str) -> Any:
             own = value.__dict__
             if name in own:
                 return own[name]
+    elif kind in KEEPING and name in value.ready:
+        return value.ready[name]
     elif kind in READERS and name[0] != "_":
         return READERS[kind](value, name)
     return _get(value, name)
@@ -159,7 +163,8 @@ def class_of(value: Any) -> Any:
 
 
 class Member:
-    """`a.b` where it is set, changed or deleted is `Member(a)["b"]`: Python then keeps the order of evaluation."""
+    """`a.b` where it is one of several targets, changed or deleted is `Member(a)["b"]`: Python then keeps the order of
+    evaluation."""
 
     __slots__ = ("value",)
 
@@ -174,6 +179,11 @@ class Member:
 
     def __delitem__(self, name: str) -> None:
         put(self.value, name, DELETED)
+
+
+def assign(new: Any, value: Any, name: str) -> None:
+    """`value.name = new` where this is the only target."""
+    put(value, name, new)
 
 
 def put(value: Any, name: str, new: Any) -> None:

@@ -33,6 +33,7 @@ def register() -> None:
     members.WRITERS[Tensor] = members.WRITERS[Parameter] = _set_grad
     members.allow(Parameter, names, settable=("data", "requires_grad"))
     members.policy(Namespace, Namespace.get, _refuse)
+    members.KEEPING.add(Namespace)
     members.policy(Returned, lambda value, name: getattr(value, name) if name in value.names else _missing(value, name))
     members.policy(Node, _node_attribute)
     members.allow(Size, ("numel", "count", "index"))

@@ -35,10 +35,6 @@ class Namespace:
 
     def get(self, name: str) -> Any:
         """The value of a name; AttributeError with the nearest name where there is none."""
-        try:
-            return self.ready[name]
-        except KeyError:
-            pass
         found = self.find(name)
         if found is MISSING:
             raise fault(AttributeError, f"module '{self.label}' has no attribute '{name}'", hint=self._nearest(name))
@@ -46,6 +42,8 @@ class Namespace:
 
     def find(self, name: str) -> Any:
         """The value of a name, or MISSING."""
+        if name in self.ready:
+            return self.ready[name]
         found = self.values.get(name, MISSING)
         if found is MISSING:
             found = module(f"{self.label}.{name}") or MISSING

@@ -25,7 +25,9 @@ def total(xp, x, axes, keepdim=False):
     """Sum of raw numbers over axes (None: all) as PyTorch adds them: integers in int64, halves in single precision."""
     char = "d" if x.__class__ is float else x.dtype.char
     if char in "df":
-        return xp.add.reduce(x, axes, None, None, keepdim)
+        return (
+            xp.total(x) if axes is None and x.__class__ is xp.ndarray else xp.add.reduce(x, axes, None, None, keepdim)
+        )
     if char == "e":
         return xp.add.reduce(x, axes, xp.float32, None, keepdim).astype(xp.float16)
     return xp.add.reduce(x, axes, xp.int64, None, keepdim)

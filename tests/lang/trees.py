@@ -48,6 +48,14 @@ class Restored(ast.NodeTransformer):
             return place(node, ast.Attribute(value.args[0], constant(node.slice), node.ctx))
         return node
 
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        self.generic_visit(node)
+        call = node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == ".assign":
+            new, value, name = call.args
+            return place(node, ast.Assign([place(call, ast.Attribute(value, constant(name), ast.Store()))], new))
+        return node
+
     def visit_FormattedValue(self, node: ast.FormattedValue) -> Any:
         self.generic_visit(node)
         value = node.value

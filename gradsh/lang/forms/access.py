@@ -11,7 +11,7 @@ from gradsh.lang.names import check_attribute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from _ast import expr, expr_context
+    from _ast import expr, expr_context, stmt
 
     from gradsh.lang.emitter import Emitter
 
@@ -32,6 +32,12 @@ class Attribute(LeftDeep):
         at = out.at(self)
         members = out.helper(".member", (self.value.emit(out),), at)
         return _ast.Subscript(members, _ast.Constant(self.stored_name(out), **at), context, **at)
+
+    def assigned(self, new: expr, out: Emitter, **at: int) -> stmt:
+        """`a.b = new`: a call, which evaluates the new value first as Python does."""
+        here = out.at(self)
+        name = _ast.Constant(self.stored_name(out), **here)
+        return _ast.Expr(out.helper(".assign", (new, self.value.emit(out), name), here), **at)
 
     def stored_name(self, out: Emitter) -> str:
         return out.private(check_attribute(self.name, self, out)) if self.name.startswith("__") else self.name

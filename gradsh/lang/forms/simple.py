@@ -15,6 +15,7 @@ from gradsh.lang.forms.values import Name
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, stmt
+    from collections.abc import Sequence
 
     from gradsh.lang.emitter import Emitter
     from gradsh.lang.form import Rest
@@ -65,7 +66,13 @@ class Assign(Statement):
         first = targets[0]
         if len(targets) == 1 and first.described() in _COMPARABLE:
             raise out.error(first, f"cannot assign to {first.described()} here. Maybe you meant '==' instead of '='?")
-        return _ast.Assign([target.target(out, STORE) for target in targets], value.emit(out), **out.at(self))
+        return _assigned(targets, value, out, **out.at(self))
+
+
+def _assigned(targets: Sequence[Form], value: Form, out: Emitter, **at: int) -> stmt:
+    if len(targets) == 1 and type(targets[0]) is Attribute:
+        return targets[0].assigned(value.emit(out), out, **at)
+    return _ast.Assign([target.target(out, STORE) for target in targets], value.emit(out), **at)
 
 
 class Augmented(Statement):
@@ -121,7 +128,7 @@ class Annotated(Statement):
             out.fields.append(place.name)
         if self.value is None:
             return []
-        return _ast.Assign([place.target(out, STORE)], self.value.emit(out), **out.at(self))
+        return _assigned([place], self.value, out, **out.at(self))
 
     def is_field(self, out: Emitter) -> bool:
         """Whether this names a field of instances for the first time."""
