@@ -84,8 +84,10 @@ def unfit(raw: Any, result: Any) -> Meta | None:
         return SCALAR
     if kind is float32:
         return SINGLE
-    dtype = raw.dtype
-    return None if dtype is result.dtype and raw.shape == result.shape else (raw.shape, BY_CHAR[dtype.char])
+    dtype, shape = raw.dtype, raw.shape
+    if result.__class__ is kind and dtype is result.dtype and shape == result.shape:
+        return None
+    return shape, BY_CHAR[dtype.char]
 
 
 def fit(value: Any, wanted: Meta) -> Any:
