@@ -92,7 +92,8 @@ def elementwise(op: Op, size: int, operands: Operands, wide: Operands, settings:
         values = _of_one_type(op, operands, values)
     if wide[0] is None and op.kind != ELEMENTWISE:  # the first operand gives the shape
         values[0] = spread(values[0], size)
-    return op(*values, **settings)
+    found = op(*values, **settings)
+    return found if op.outputs or found.ndim > rank else spread(found, size)  # of an operand that has no say
 
 
 def aligned(tensor: Tensor, rank: int) -> Tensor:

@@ -8,6 +8,7 @@ from gradsh.backend.dtypes import BOOL, FLOATING, float16, float32
 from gradsh.engine.alias import C_TYPES
 from gradsh.engine.op import general
 from gradsh.engine.promote import dimension_fault
+from gradsh.engine.state import state
 from gradsh.engine.tensor import wrap
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
@@ -42,6 +43,7 @@ def _softened(xp, scores):
     sample=Sample(reals(2, 3)),
     at=(),
     grad_fn="SafeSoftmaxBackward0",
+    batch="stacked",
 )
 def safe_softmax(xp, x):
     """softmax along the last dimension; 0 for a row of nothing but -inf."""
@@ -77,6 +79,7 @@ def _slope(g, weights):
     y=lambda g, x, out, scale: stacked_product(_slope(g, out).mT, x) * scale,
     sample=Sample(reals(1, 2, 3, 2), reals(1, 2, 4, 2), None, scale=0.5),
     at=(),
+    batch="stacked",
 )
 def weights_of(xp, x, y, z=None, *, scale):
     """The weights that queries x give the values of keys y, which are z if they are known."""
@@ -100,6 +103,7 @@ def _key_slope(g, x, y, v, z, scale):
     sample=Sample(reals(1, 2, 3, 2), reals(1, 2, 4, 2), reals(1, 2, 4, 2), None, scale=0.5),
     at=(),
     grad_fn="ScaledDotProductFlashAttentionForCpuBackward0",
+    batch="stacked",
 )
 def attended(xp, x, y, v, z=None, *, scale):
     """The values v weighed by what queries x give to keys y, which is z if it is known."""
@@ -120,7 +124,7 @@ def _at_once(query, key, value, mask, scale, causal):
 
 def _fits_at_once(query, key, value, mask):
     """Whether PyTorch takes its fused kernel (`sdp_utils_cpp.cpp`), apart from dropout."""
-    if not query.ndim == key.ndim == value.ndim == 4:
+    if not query.ndim == key.ndim == value.ndim == 4 or state.levels:
         return False
     if query.shape[:2] != key.shape[:2] or key.shape[:3] != value.shape[:3]:
         return False

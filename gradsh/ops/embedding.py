@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsh.backend.dtypes import FLOATING, int32, int64
+from gradsh.engine import runtime
 from gradsh.engine.alias import TYPE_NAMES, tensor_type
 from gradsh.engine.inplace import overwrite
 from gradsh.engine.op import constant, linear
@@ -11,6 +12,7 @@ from gradsh.engine.tensor import wrap
 from gradsh.engine.wrapped import Wrapped, numbers_of
 from gradsh.fault import fault
 from gradsh.ops.calls import checked, operand
+from gradsh.ops.examples import shaped, spread
 from gradsh.ops.options import integer
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Made, Sample, reals
@@ -28,10 +30,26 @@ NUMBERS = Made(lambda rng: rng.integers(0, 4, (2, 3)))
     ],
     at=(),
     name="embedding",
+    batch={
+        "x": lambda x, y, **settings: _rows_of_each(x, spread(y, x.shape[0]), **settings),
+        "y": lambda x, y, scale=False, **settings: (
+            NotImplemented if scale else rows_of_table(x, y, scale=scale, **settings)
+        ),
+        "x y": lambda x, y, **settings: _rows_of_each(x, y, **settings),
+    },
 )
 def rows_of_table(xp, x, y, *, padding=-1, scale=False):
     """The rows of x that y names."""
     return x.take(y, 0)
+
+
+def _rows_of_each(x, y, padding=-1, scale=False):
+    """The rows that each example names of its own table, as rows of one table of all of them."""
+    if scale or padding >= 0:
+        return NotImplemented
+    size, count, *rest = x.shape
+    starts = wrap(runtime.arrays.arange(size).reshape(size, *[1 for _ in y.shape[1:]]) * count)
+    return rows_of_table(shaped(x, (size * count, *rest)), y + starts)
 
 
 @linear(
@@ -148,7 +166,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
 # ---- one_hot
 
 
-@constant(at=())
+@constant(at=(), batch="stacked")
 def places_as_rows(xp, x, *, count):
     """For each number a row of zeros with a 1 at its place."""
     return xp.equal(xp.asarray(x)[..., None], xp.arange(count)).astype(xp.int64)

@@ -7,6 +7,7 @@ from gradsh.engine.op import linear
 from gradsh.engine.promote import dimension_fault
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
+from gradsh.ops.examples import folded as folded_each, unfolded as unfolded_each
 from gradsh.ops.options import integer
 from gradsh.ops.pooling_faults import unsupported
 from gradsh.ops.registry import function, tensor_argument
@@ -25,6 +26,7 @@ UNEVEN = ((2, 1), (2, 1), (1, 0), (1, 1), (2, 4))
     at=(),
     name="im2col",
     grad_fn="Im2ColBackward0",
+    batch="stacked",
 )
 def unfolded(xp, x, *, geometry):
     """The windows of images (…, C, H, W) as columns (…, C · elements, places)."""
@@ -45,6 +47,7 @@ def unfolded(xp, x, *, geometry):
     at=(),
     name="col2im",
     grad_fn="Col2ImBackward0",
+    batch="stacked",
 )
 def folded(xp, x, *, size, geometry):
     """The transpose of `unfolded`: columns added to images at the places of their windows."""
@@ -180,6 +183,7 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     sample=Sample(reals(2, 4, 1, 3), factor=2),
     at=(),
     name="pixel_shuffle",
+    batch="stacked",
 )
 def spread(xp, x, *, factor):
     """Channels laid out as squares of positions: (…, C r², H, W) to (…, C, H r, W r)."""
@@ -197,6 +201,7 @@ def spread(xp, x, *, factor):
     sample=Sample(reals(2, 1, 2, 6), factor=2),
     at=(),
     name="pixel_unshuffle",
+    batch="stacked",
 )
 def gathered(xp, x, *, factor):
     """Squares of positions taken as channels: (…, C, H r, W r) to (…, C r², H, W)."""
@@ -254,6 +259,7 @@ def _check_pixels(input, name, argument, factor):
     sample=Sample(reals(2, 6, 2), groups=2),
     at=(),
     name="channel_shuffle",
+    batch=lambda x, groups: unfolded_each(interleaved(folded_each(x), groups=groups), x.shape[0]),
 )
 def interleaved(xp, x, *, groups):
     """Channels of groups taken in turn: the first of each group, then the second of each, …"""

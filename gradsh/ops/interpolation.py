@@ -44,6 +44,7 @@ class _Few:
     x=lambda g, x_shape, taps: unsampled(g, taps=taps, size=x_shape[len(x_shape) - len(taps.each) :]),
     sample=Sample(reals(2, 3, 4), taps=_Few()),
     at=(),
+    batch="stacked",
 )
 def sampled(xp, x, *, taps):
     """Weighted sums of the numbers at places along each of the last dimensions."""
@@ -63,6 +64,7 @@ def _sampled(xp, x, taps):
     x=lambda g, taps: sampled(g, taps=taps),
     sample=Sample(reals(2, 5, 3), taps=_Few(), size=(3, 4)),
     at=(),
+    batch="stacked",
 )
 def unsampled(xp, x, *, taps, size):
     """The transpose of `sampled`, to a size."""
@@ -80,6 +82,7 @@ def _sampling(name, grad_fn):
         x=lambda g, x_shape, taps: unsampled(g, taps=taps, size=x_shape[len(x_shape) - len(taps.each) :]),
         sample=Sample(reals(2, 3, 4), taps=_Few()),
         at=(),
+        batch="stacked",
         name=name,
         grad_fn=grad_fn,
     )(sampled)
