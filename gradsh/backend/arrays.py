@@ -55,7 +55,38 @@ def cast(raw: Any, dtype: DType) -> Any:
             return float32(raw)
         if dtype.category < 2 and kind is float32:
             raw = np.asarray(raw)
-    return np.asarray(raw).astype(dtype.code, copy=False)
+    array = np.asarray(raw)
+    if 0 in array.strides and array.dtype != dtype.code:
+        return _filled(empty_like(array, dtype.code), array)
+    return array.astype(dtype.code, copy=False)
+
+
+def empty_like(array: Any, dtype: Any = None) -> ndarray:
+    """An array of the same shape and memory order; an axis spread from one element lies where PyTorch puts it."""
+    array = np.asarray(array)
+    if array.ndim < 2 or 0 not in array.strides:
+        return np.empty_like(array, dtype)
+    from gradsh.backend.memory_order import visiting_order
+
+    order = visiting_order(array)
+    made = np.empty([array.shape[axis] for axis in order], array.dtype if dtype is None else dtype)
+    return made.transpose(sorted(range(array.ndim), key=order.__getitem__))
+
+
+def full_like(array: Any, value: Any, dtype: Any = None) -> ndarray:
+    """The same, of one number."""
+    return _filled(empty_like(array, dtype), value)
+
+
+def duplicate(array: Any) -> ndarray:
+    """A copy in the same memory order."""
+    spread = array.__class__ is ndarray and 0 in array.strides
+    return _filled(empty_like(array), array) if spread else np.array(array, order="K")
+
+
+def _filled(array: ndarray, value: Any) -> ndarray:
+    array[...] = value
+    return array
 
 
 def shared(raw: Any) -> ndarray:

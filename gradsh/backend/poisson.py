@@ -17,9 +17,10 @@ def poisson(stream: Generator, rates: Any) -> Any:
     """A count for each rate of an array."""
     import numpy as np
 
+    from gradsh.backend.arrays import empty_like
     from gradsh.backend.memory_order import visited
 
-    counts = np.empty_like(rates)
+    counts = empty_like(rates)
     filled, wanted = visited(counts, rates)
     filled[...] = np.array([_count(stream, rate) for rate in wanted.ravel().tolist()]).reshape(filled.shape)
     return counts

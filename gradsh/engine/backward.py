@@ -90,6 +90,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -97,7 +98,7 @@ def grad(
     """The derivative of the sum of `outputs` (weighted by `grad_outputs`) with respect to each of `inputs`.
 
     Nothing is accumulated. An input that the outputs do not depend on is an error unless `allow_unused` (then None)
-    or `materialize_grads` (then zeros).
+    or `materialize_grads` (then zeros). `only_inputs` is as good as True.
     """
     roots, targets = _listed(outputs), _targets(inputs)
     if not targets:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import chain
 
 from gradsh.backend.dtypes import BY_CHAR, FLOATING, INTEGER, DType, boolean, int64, promote
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 NUMBERS = (float, int, bool)
 LISTS = {list, tuple}
+SEQUENCES = (list, tuple, range, deque)
 PYTHON_TYPES = {float: "float64", int: "int64", bool: "bool"}  # as dtype=: what PyTorch takes them for
 C_NAMES = {
     "int64": "int64_t",
@@ -138,7 +140,7 @@ def raw_of(data: Any, dtype: DType | None = None) -> Any:
     if isinstance(data, NUMBERS) and data.__class__ not in numpy_numbers:
         wanted = dtype or scalar_dtype(data)
         return number_raw(held(data, wanted), wanted)
-    if isinstance(data, list | tuple | range):
+    if isinstance(data, SEQUENCES):
         return _from_rows(data, dtype)
     from gradsh.backend import arrays
 
@@ -222,7 +224,7 @@ def _shape_of_first(rows: Any) -> tuple[int, ...]:
 
 
 def _is_row(value: Any) -> bool:
-    return isinstance(value, list | tuple | range) or getattr(value, "ndim", 0) > 0
+    return isinstance(value, SEQUENCES) or getattr(value, "ndim", 0) > 0
 
 
 def _common_type(items: Iterable[Any]) -> DType:

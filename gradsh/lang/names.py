@@ -12,7 +12,7 @@ _BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift"
 METHODS = frozenset(
     f"__{name}__"
     for name in (
-        "init call repr str len getitem getitems setitem delitem contains iter next enter exit bool hash post_init"
+        "init call repr str len getitem getitems setitem delitem contains iter next enter exit bool hash post_init setstate"
         " eq ne lt le gt ge neg pos abs invert round int float index divmod rdivmod reversed"
         f" {_BINARY} r{_BINARY.replace(' ', ' r')} i{_BINARY.replace(' ', ' i')}"
     ).split()

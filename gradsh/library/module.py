@@ -131,7 +131,7 @@ class Module(Members, Hooked):
             hint = INIT_FIRST if name.startswith("_") else None
             raise fault(AttributeError, f"'{type(self).__name__}' object has no attribute '{name}'", hint=hint)
         for registry in (own["_parameters"], own["_buffers"], own["_modules"]):
-            if name in registry:
+            if name in registry and name[:2] != "__":  # numpy asks every object for such names
                 return registry[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsh.backend.shield import shield
 from gradsh.data import files
 from gradsh.fault import fault
+from gradsh.lang.names import is_dunder
 from gradsh.library import namespaces
 from gradsh.ops import rows
 
@@ -86,10 +87,18 @@ def outermost(dialect: str, names: Iterable[str]) -> dict[str, Any]:
     scope = _outermost.get(dialect)
     if scope is None:
         scope = _outermost[dialect] = Scope(dialect)
-        # For our own files only: state_dict of schedulers, and steps that Ctrl-C must not divide.
-        scope.names |= {"vars": vars, "undivided": shield}
+        # For our own files only: states of optimisers and schedulers, and steps that Ctrl-C must not divide.
+        scope.names |= {"vars": vars, "assign_fields": assign_fields, "undivided": shield}
     scope.provide(names)
     return scope.names
+
+
+def assign_fields(value: Any, fields: dict[str, Any]) -> None:
+    """Set attributes by name, as a state that was loaded says: none that Python or numpy would ask for by itself."""
+    for name, field in fields.items():
+        if not isinstance(name, str) or is_dunder(name):
+            raise fault(KeyError, f"a state has no field {name!r}")
+        setattr(value, name, field)
 
 
 def on_tensors(name: str, builtin: Any) -> Any:

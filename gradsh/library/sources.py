@@ -20,7 +20,7 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 # A module that offers the names of every file in a folder.
 PACKAGES = {
     "torch.nn": "torch.nn.modules", "torch.optim": "torch.optim", "torch.nn.utils": "torch.nn.utils",
-    "torch.utils.data": "torch.utils.data",
+    "torch.utils.data": "torch.utils.data", "torch.distributions": "torch.distributions",
 }  # fmt: skip
 
 NAME = "library"

@@ -44,7 +44,7 @@ def like(input, function, value, dtype, layout, device, requires_grad):
         return leaf(number_raw(value, dtype), requires_grad)
     from gradsh.backend import arrays
 
-    return leaf(arrays.full_like(input.raw, value, dtype.code, subok=False), requires_grad)
+    return leaf(arrays.full_like(input.raw, value, dtype.code), requires_grad)
 
 
 def _like_examples(input, shape, value, dtype, requires_grad):

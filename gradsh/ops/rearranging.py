@@ -28,7 +28,7 @@ from gradsh.ops.structure import sum_to_size
 )
 def flipped(xp, x, *, dims):
     """Dimensions in reverse order."""
-    return xp.array(xp.flip(x, dims), order="K")
+    return xp.duplicate(xp.flip(x, dims))
 
 
 @linear(
@@ -61,7 +61,7 @@ def _rolled(x, shifts, dims):
 )
 def rotated(xp, x, *, k, dims):
     """A quarter turn, k times, from the first of two dimensions to the second."""
-    return xp.array(xp.rot90(x, k, dims), order="K")
+    return xp.duplicate(xp.rot90(x, k, dims))
 
 
 def _summed_copies(g, x_shape, repeats):

@@ -1,7 +1,10 @@
+import warnings
+
 import torch
 from torch import optim
 from torch.optim import lr_scheduler
 
+warnings.simplefilter("ignore")
 torch.set_default_dtype(torch.float64)
 
 
