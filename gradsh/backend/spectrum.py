@@ -13,19 +13,31 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-def svd(a: Array, full_matrices: bool) -> tuple[Array, Array, Array]:
-    """U, S and Vh with a = U S Vh, as `numpy.linalg.svd`.
+WIDE = 64  # columns up to which the signs of a wide matrix's vectors are worth a second decomposition
 
-    LAPACK decomposes a long matrix by way of its QR factorisation, and begins to from 11/6 times as long as wide; the
-    library that PyTorch is built with from 1.5 times. The signs of the singular vectors depend on it.
+
+def svd(a: Array, full_matrices: bool) -> tuple[Array, Array, Array]:
+    """U, S and Vh with a = U S Vh, as `numpy.linalg.svd`, with PyTorch's signs of the singular vectors.
+
+    They depend on whether LAPACK begins with a QR factorisation (`dgesdd.f`): numpy's does from 11/6 times as long as
+    wide, or as wide as long; the library that PyTorch is built with from 1.5 times as long as wide, and never for a wide
+    matrix, as numpy's does not where there are rows of zeros enough below.
     """
     rows, columns = a.shape[-2:]
-    if not columns or not int(1.5 * columns) <= rows < int(11 * columns / 6):
-        u, s, vh = np.linalg.svd(a, full_matrices)
-        return u, s, vh
-    q, r = np.linalg.qr(a, "complete" if full_matrices else "reduced")
-    u, s, vh = np.linalg.svd(r[..., :columns, :])
-    return np.concatenate((q[..., :columns] @ u, q[..., columns:]), -1), s, vh
+    if columns and int(1.5 * columns) <= rows < int(11 * columns / 6):
+        q, r = np.linalg.qr(a, "complete" if full_matrices else "reduced")
+        u, s, vh = np.linalg.svd(r[..., :columns, :])
+        return np.concatenate((q[..., :columns] @ u, q[..., columns:]), -1), s, vh
+    u, s, vh = np.linalg.svd(a, full_matrices)
+    if 1 < rows < columns <= WIDE and int(11 * rows / 6) <= columns:
+        more = next(count for count in range(rows + 1, columns + 2) if int(11 * count / 6) > columns)
+        padded = np.zeros((*a.shape[:-2], more, max(columns, more + 1)), a.dtype)
+        padded[..., :rows, :columns] = a
+        products = (u * np.linalg.svd(padded, False)[0][..., :rows, :rows]).sum(-2)
+        signs = np.where(products < 0, a.dtype.type(-1), a.dtype.type(1))
+        u *= signs[..., None, :]
+        vh[..., :rows, :] *= signs[..., None]
+    return u, s, vh
 
 
 def tolerance(values: Array, shape: tuple[int, ...], atol: Any, rtol: Any) -> Array:

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from gradsh.backend import factoring, small_matrices
+from gradsh.backend.eigenvector_signs import with_signs
 from gradsh.backend.matrix_exponential import matrix_exponential
 from gradsh.backend.spectrum import least_squares, pseudo_inverse, rank, svd
 
-SYSTEMS = json.loads((Path(__file__).parent / "data" / "systems.json").read_text())
+DATA = Path(__file__).parent / "data"
+SYSTEMS, SIGNS = (json.loads((DATA / f"{name}.json").read_text()) for name in ("systems", "signs"))
 SHAPES = [(1, 1), (3, 3), (5, 2), (2, 5), (16, 16), (17, 17), (40, 40), (50, 23), (23, 50), (3, 2, 4, 4), (2, 20, 20)]
 
 
@@ -130,6 +132,33 @@ def test_singular_values(rows: int, full: bool) -> None:
             assert vectors.shape[-1] == (vectors.shape[-2] if full else count)
             square = vectors.swapaxes(-1, -2) @ vectors
             np.testing.assert_allclose(square, np.broadcast_to(np.eye(vectors.shape[-1]), square.shape), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "case", SIGNS, ids=lambda case: f"{case['kind']}-{len(case['matrix'])}x{len(case['matrix'][0])}"
+)
+def test_signs_of_vectors(case: dict[str, Any]) -> None:
+    """Eigenvectors and singular vectors as PyTorch 2.13 gives them, alone and in a batch."""
+    a = np.array(case["matrix"])
+    for matrices in (a, np.stack([a, a])):
+        if case["kind"] == "eigh":
+            vectors = with_signs(matrices, np.linalg.eigh(matrices, case["triangle"])[1], case["triangle"] == "U")
+            np.testing.assert_allclose(vectors, np.broadcast_to(case["left"], vectors.shape), atol=1e-9)
+        else:
+            u, _, vh = svd(matrices, False)
+            np.testing.assert_allclose(u, np.broadcast_to(case["left"], u.shape), atol=1e-9)
+            np.testing.assert_allclose(vh, np.broadcast_to(case["right"], vh.shape), atol=1e-9)
+
+
+def test_signs_change_nothing_else() -> None:
+    for shape in ((2, 2), (3, 3), (4, 5, 5), (30, 30)):
+        a = draw(*shape)
+        a = a + a.swapaxes(-1, -2)
+        vectors = np.linalg.eigh(a)[1]
+        np.testing.assert_array_equal(np.abs(with_signs(a, vectors, False)), np.abs(vectors))
+    for a in (np.zeros((4, 4)), np.eye(3), np.ones((5, 5))):
+        vectors = np.linalg.eigh(a)[1]
+        np.testing.assert_array_equal(np.abs(with_signs(a, vectors, False)), np.abs(vectors))
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (2, 5, 3)])
