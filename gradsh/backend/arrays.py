@@ -99,10 +99,18 @@ _ones: dict[str, list[Any]] = {char: [None] * (FEW + 1) for char in "fd"}
 
 
 def total(x: Any) -> Any:
-    """The sum of all numbers of an array: of a few by BLAS, at a third of a ufunc's price."""
+    """The sum of all numbers as PyTorch adds them: integers in int64, halves in single precision.
+
+    A few are added by BLAS, at a third of a ufunc's price.
+    """
+    if x.__class__ is not ndarray:
+        return x if x.__class__ is float else total(np.asarray(x))
+    char = x.dtype.char
+    of_type = _ones.get(char)
+    if of_type is None:
+        return np.add.reduce(x, None, float32).astype(x.dtype) if char == "e" else np.add.reduce(x, None, np.int64)
     size = x.size
-    of_type = _ones.get(x.dtype.char)
-    if of_type is None or not 0 < size <= FEW:
+    if not 0 < size <= FEW:
         return np.add.reduce(x, None)
     ones = of_type[size]
     if ones is None:

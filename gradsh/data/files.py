@@ -20,7 +20,12 @@ members.allow(BytesIO, ("read", "close", "closed", "getvalue", "seek", "tell"))
 
 
 def open_text(
-    file: Any, mode: str = "r", buffering: int = -1, encoding: str | None = None, errors: Any = None, newline: Any = None
+    file: Any,
+    mode: str = "r",
+    buffering: int = -1,
+    encoding: str | None = None,
+    errors: Any = None,
+    newline: Any = None,
 ) -> TextIOWrapper:
     """A text file for reading: `read`, `readline`, `readlines`, iteration, `with`; UTF-8 unless told otherwise."""
     if mode not in ("r", "rt", "tr"):

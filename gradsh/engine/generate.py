@@ -32,7 +32,7 @@ class _Probe:
 
 def direct_name(op: Op) -> str | None:
     """The function of `xp` that the kernel is, where it is nothing else."""
-    if op.settings or op.variadic or op.kind not in (ELEMENTWISE, CONSTANT):
+    if op.settings or op.variadic or op.outputs or op.many:
         return None
     try:
         found = op.kernel(_Probe(), *op.operands)
@@ -50,7 +50,7 @@ def _compile(text: str, label: str, names: dict[str, Any], direct: str | None = 
     if linecache is not None:
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)  # type: ignore[attr-defined]
     space = dict(names)
-    runtime.bind_arrays(space, direct)
+    runtime.bind_arrays(space, direct, [which for which in ("scalars", "singles", "arrays") if f"K_{which}(" in text])
     exec(compile(text, filename, "exec"), space)
     return space
 
@@ -113,17 +113,25 @@ class Writer:
         return "\n".join(self.lines) + "\n"
 
 
-def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
-    """The function that applies an op; for a Python operator, one that leaves strange operands to their own class."""
+def generated_call(
+    op: Op, *, operator: bool = False, otherwise: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """The function that applies an op; for a Python operator, one that leaves strange operands to their own class.
+
+    otherwise: what to call with anything but one tensor.
+    """
     parameters, operands, settings = _signature(op)
     write = Writer()
-    write(f"def {op.name}({parameters}):")
+    write(f"def {op.name}({parameters if otherwise is None else '*args, **settings'}):")
     write.depth = 1
     names: dict[str, Any] = dict(runtime.names(), op=op, K=op.kernel, Fitted=None, Plain=None)
     names |= {f"_default_{name}": default for name, default in op.settings.items()}
     if operator:
         names["general_call"] = operator_call
     fallback = f"return general_call(op, {operands}, {settings})"
+    if otherwise is not None:
+        names["otherwise"], fallback = otherwise, "return otherwise(*args, **settings)"
+        write("if settings or len(args) != 1:", f"    {fallback}", f"{op.public[op.operands[0]]}, = args")
     from gradsh.engine import several
 
     if several.is_variadic(op) or several.is_views(op):
@@ -165,7 +173,7 @@ def generated_call(op: Op, *, operator: bool = False) -> Callable[..., Any]:
                 write(
                     f"elif {name} is None:", f"    {name}_raw = None", *([f"    {name}_node = None"] if ruled else [])
                 )
-            if op.kind != ELEMENTWISE and operand == op.operands[0]:
+            if op.kind != ELEMENTWISE and operand == op.operands[0] and otherwise is None:
                 _write_raw(op, write, publics, f"K(arrays, {', '.join(publics)}{given})")
             write("else:", f"    {fallback}")
         if op.kind == ELEMENTWISE:

@@ -37,6 +37,7 @@ class _Arrays:
 
 
 float32: Any = _NotLoaded
+ndarray: Any = _NotLoaded
 ONE: Any = None  # a float32
 arrays: Any = _Arrays()  # the namespace itself once numpy is loaded: an import statement costs more than most calls
 
@@ -93,11 +94,13 @@ def unfit(raw: Any, result: Any) -> Meta | None:
 def fit(value: Any, wanted: Meta) -> Any:
     """Undo broadcasting and promotion: sum a raw gradient to the operand's shape, in its type."""
     shape, dtype = wanted
-    if shape_of(value) != shape:
-        value = arrays.canonical(arrays.sum_to(value, shape))
-    if dtype_of(value) is not dtype:
-        value = arrays.cast(value, dtype)
-    return value
+    kind = value.__class__
+    if kind is ndarray and value.shape != shape or shape and kind is not ndarray:
+        value = arrays.sum_to(value, shape)
+        kind = value.__class__
+    if dtype is (single if kind is float32 else double if kind is float else BY_CHAR[value.dtype.char]):
+        return value if kind is ndarray or kind is float32 else canonical(value)
+    return arrays.cast(canonical(value), dtype)
 
 
 def fit_recorded(value: Tensor, wanted: Meta) -> Tensor:
@@ -113,20 +116,15 @@ def accumulate(node: Node, value: Any) -> None:
     """Add a further raw gradient to what a node has gathered, in place where the engine owns the array."""
     gathered = node.g
     kind = value.__class__
-    if (kind is float or kind is float32) and gathered.__class__ is kind:
-        node.g = gathered + value
-    elif (
-        node.own
-        and gathered.__class__ is value.__class__
-        and gathered.__class__ is not float
-        and gathered.ndim
-        and gathered.base is None
-        and gathered.dtype is value.dtype
-    ):
-        gathered += value
-    else:
-        node.g = canonical(gathered + value)
-        node.own = True
+    if kind is gathered.__class__:
+        if kind is float or kind is float32:
+            node.g = gathered + value
+            return
+        if node.own and gathered.ndim and gathered.base is None and gathered.dtype is value.dtype:
+            gathered += value
+            return
+    node.g = canonical(gathered + value)
+    node.own = True
 
 
 def accumulate_recorded(node: Node, value: Tensor) -> None:
@@ -177,7 +175,7 @@ def unpacked(node: Node, operands: tuple[Any, ...], recorded: bool) -> tuple[Any
     return tuple(found)
 
 
-_waiting: list[tuple[dict[str, Any], str | None]] = []
+_waiting: list[tuple[dict[str, Any], str | None, list[str]]] = []
 
 
 def names() -> dict[str, Any]:
@@ -196,33 +194,33 @@ def names() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def bind_arrays(space: dict[str, Any], direct: str | None) -> None:
-    """Give generated code numpy's types and the kernel on arrays, now or when numpy is loaded."""
-    if direct is not None:
-        space["K_scalars"] = getattr(scalars, direct)
+def bind_arrays(space: dict[str, Any], direct: str | None, namespaces: list[str]) -> None:
+    """Give generated code numpy's types, and the kernel `direct` of these namespaces; numpy's when it is loaded."""
+    if "scalars" in namespaces:
+        space["K_scalars"] = getattr(scalars, direct or "")
     if loading.loaded:
-        _bind(space, direct)
+        _bind(space, direct, namespaces)
     else:
-        _waiting.append((space, direct))
+        _waiting.append((space, direct, namespaces))
 
 
-def _bind(space: dict[str, Any], direct: str | None) -> None:
+def _bind(space: dict[str, Any], direct: str | None, namespaces: list[str]) -> None:
     from gradsh.backend import arrays, singles
 
     space |= {"ndarray": arrays.ndarray, "float32": arrays.float32, "arrays": arrays, "singles": singles}
     space["ONE"] = singles.ONE
-    if direct is not None:
-        space["K_arrays"] = getattr(arrays, direct)
-        space["K_singles"] = getattr(singles, direct)
+    for name in namespaces:
+        if name != "scalars":
+            space[f"K_{name}"] = getattr(arrays if name == "arrays" else singles, direct or "")
 
 
 def _bind_all() -> None:
-    global ONE, arrays, float32
+    global ONE, arrays, float32, ndarray
     from gradsh.backend import arrays as loaded, singles
 
-    arrays, float32, ONE = loaded, loaded.float32, singles.ONE
-    for space, direct in _waiting:
-        _bind(space, direct)
+    arrays, float32, ndarray, ONE = loaded, loaded.float32, loaded.ndarray, singles.ONE
+    for waiting in _waiting:
+        _bind(*waiting)
     _waiting.clear()
 
 

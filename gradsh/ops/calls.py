@@ -6,8 +6,6 @@ The usual call costs nothing but a frame; what is here runs when a call has fail
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.op import OPS
 from gradsh.engine.promote import kind_name, numpy_numbers, plain_number
@@ -15,8 +13,10 @@ from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 
@@ -96,7 +96,11 @@ def of_type(found: Tensor, dtype: Any) -> Tensor:
 
 
 def checked(
-    target: Callable[..., Any], name: str, *, method: bool = False, overloads: tuple[str, ...] = ()
+    target: Callable[..., Any],
+    name: str,
+    *,
+    method: bool = False,
+    overloads: tuple[str, ...] = (),
 ) -> Callable[..., Any]:
     """A function that takes numpy's names of arguments too, and whose TypeErrors are PyTorch's.
 

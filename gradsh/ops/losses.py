@@ -10,7 +10,7 @@ from gradsh.fault import fault
 from gradsh.ops.calls import floats, operand
 from gradsh.ops.dimensions import reduced_count
 from gradsh.ops.expanding import expanded
-from gradsh.ops.reduction import mean_all, sum_all, total
+from gradsh.ops.reduction import mean_all, sum_all
 from gradsh.ops.structure import to_dtype
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -20,7 +20,7 @@ def reduced(xp, terms, reduction):
     """Raw terms reduced."""
     if reduction == "none":
         return terms
-    found = total(xp, terms, None)
+    found = xp.total(terms)
     return found if reduction == "sum" else xp.divide(found, terms.size)
 
 

@@ -23,11 +23,11 @@ SUM_OVERLOADS = (
 
 def total(xp, x, axes, keepdim=False):
     """Sum of raw numbers over axes (None: all) as PyTorch adds them: integers in int64, halves in single precision."""
+    if axes is None:
+        return xp.total(x)
     char = "d" if x.__class__ is float else x.dtype.char
     if char in "df":
-        return (
-            xp.total(x) if axes is None and x.__class__ is xp.ndarray else xp.add.reduce(x, axes, None, None, keepdim)
-        )
+        return xp.add.reduce(x, axes, None, None, keepdim)
     if char == "e":
         return xp.add.reduce(x, axes, xp.float32, None, keepdim).astype(xp.float16)
     return xp.add.reduce(x, axes, xp.int64, None, keepdim)
@@ -67,7 +67,7 @@ def repeat_over(xp, x, *, size, axes, keepdim):
 )
 def sum_all(xp, x):
     """Sum of every number."""
-    return total(xp, x, None)
+    return xp.total(x)
 
 
 @linear(
@@ -81,7 +81,7 @@ def sum_over(xp, x, *, axes, keepdim):
     return total(xp, x, axes, keepdim)
 
 
-@function(example="sum(tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)", overloads=SUM_OVERLOADS)
+@function(example="sum(tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)", overloads=SUM_OVERLOADS, alone=sum_all)
 def sum(input, dim=..., keepdim=False, *, dtype=None):
     """Sum over dim (one or several), or over everything; integers and booleans add up to int64."""
     input = in_type(input, dtype)
@@ -106,7 +106,11 @@ def check_alone(keepdim):
 )
 def mean_all(xp, x):
     """Mean of every number."""
-    return xp.divide(total(xp, x, None), 1 if x.__class__ is float else x.size)
+    if x.__class__ is float:
+        return x
+    if x.dtype.kind != "f":
+        raise _no_mean(x)
+    return xp.divide(xp.total(x), x.size)
 
 
 @linear(
@@ -119,28 +123,29 @@ def mean_all(xp, x):
 )
 def mean_over(xp, x, *, axes, keepdim):
     """Mean over dimensions."""
+    if x.__class__ is not float and x.dtype.kind != "f":
+        raise _no_mean(x)
     return xp.divide(total(xp, x, axes, keepdim), reduced_count(xp.shape(x), axes))
 
 
-@function(example="mean(tensor([1.0, 2.0, 6.0]))", overloads=SUM_OVERLOADS)
+@function(example="mean(tensor([1.0, 2.0, 6.0]))", overloads=SUM_OVERLOADS, alone=mean_all)
 def mean(input, dim=..., keepdim=False, *, dtype=None):
     """Mean over dim (one or several), or over everything."""
     input = in_type(input if isinstance(input, Tensor) else floats(input), dtype)
-    if input.dtype.category != 2:
-        raise _no_mean(input)
     if dim is ...:
         check_alone(keepdim)
         return mean_all(input)
     return mean_over(input, axes=axes_of(dim, input.ndim), keepdim=keepdim)
 
 
-def _no_mean(input):
+def _no_mean(x):
+    from gradsh.backend.arrays import dtype_of
     from gradsh.engine.alias import TYPE_NAMES
 
     return fault(
         RuntimeError,
         "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-        f"Got: {TYPE_NAMES[input.dtype.name]}",
+        f"Got: {TYPE_NAMES[dtype_of(x).name]}",
         hint=".float().mean(), or write the numbers with a point: 1.0",
     )
 

@@ -66,10 +66,12 @@ def function(
     inplace: bool = False,
     overloads: tuple[str, ...] = (),
     python: bool | None = None,
+    alone: Op | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function composed of ops. Its name is the Python name without a trailing `_of` or underscore mark.
 
     overloads: PyTorch's signatures as its TypeErrors list them, where it has more than one.
+    alone: the op that a call with a tensor and nothing else is.
     python: PyTorch's own is written in Python, so a call that does not fit it raises Python's error; None: so are F's.
     """
     file = caller()
@@ -83,12 +85,29 @@ def function(
             value = target
             if not python and (python is False or place in ("torch", "Tensor", "linalg", "special")):
                 value = checked(target, label, method=place == "Tensor", overloads=overloads)
-            put(place, other or label, value, file)
+            put(place, other or label, value if alone is None else _short(alone, value, place, other or label), file)
             if place == "Tensor" and inplace:
                 add_inplace(other or label, target, file)
         return target
 
     return register
+
+
+def _short(op: Op, otherwise: Callable[..., Any], place: str, name: str) -> Callable[..., Any]:
+    """A function whose call with a tensor alone is the op's own code, generated at the first such call."""
+    made: list[Callable[..., Any]] = []
+
+    def call(*args: Any, **settings: Any) -> Any:
+        if not made:
+            from gradsh.engine.generate import generated_call
+
+            made.append(generated_call(op, otherwise=otherwise))
+            if place == "Tensor":
+                setattr(Tensor, name, made[0])
+        return made[0](*args, **settings)
+
+    call.__name__, call.__doc__, call.__wrapped__ = name, otherwise.__doc__, otherwise  # type: ignore[attr-defined]
+    return call
 
 
 def constant(name: str, value: Any, at: tuple[str, ...] = ("torch",)) -> None:

@@ -403,8 +403,7 @@ def rows_of(ran, values, chunk_size=None):
         ]
     starts = [sum(counts[:k]) for k in range(len(counts) + 1)]
     return [
-        [part(one, 0, start, end) if total > end - start else one for one in found]
-        for start, end in pairwise(starts)
+        [part(one, 0, start, end) if total > end - start else one for one in found] for start, end in pairwise(starts)
     ]
 
 
