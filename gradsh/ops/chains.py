@@ -5,12 +5,13 @@ from __future__ import annotations
 from gradsh.engine.op import OPS, bilinear
 from gradsh.engine.promote import broadcast_fault
 from gradsh.fault import fault
-from gradsh.ops.calls import operand
+from gradsh.ops.calls import alike_floats, operand
 from gradsh.ops.copying import clone
 from gradsh.ops.dimensions import axis_of
+from gradsh.ops.matrix_faults import check_same_type
 from gradsh.ops.norms import check_floating
-from gradsh.ops.product_faults import C_NAMES
-from gradsh.ops.products import matmul, matrix_product
+from gradsh.ops.product_faults import C_NAMES, scalar_types_fault
+from gradsh.ops.products import conjugate_product, matmul, matrix_product
 from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
@@ -52,11 +53,13 @@ def linalg_cross(input, other, *, dim=-1):
     input, other = operand(input), operand(other, "other")
     if input.ndim != other.ndim:
         raise fault(RuntimeError, "linalg.cross: inputs must have the same number of dimensions.")
+    if not input.ndim:
+        raise fault(IndexError, f"Dimension specified as {dim} but tensor has no dimensions")
     axis = axis_of(dim, input.ndim)
-    if not input.ndim or input.shape[axis] != 3 or other.shape[axis] != 3:
-        got = f"{input.shape[axis]} and {other.shape[axis]}" if input.ndim else "1 and 1"
+    if input.shape[axis] != 3 or other.shape[axis] != 3:
+        got = f"{input.shape[axis]} and {other.shape[axis]}"
         raise fault(RuntimeError, f"linalg.cross: inputs dimension {dim} must have length 3. Got {got}")
-    wrong = broadcast_fault([input.shape, other.shape])
+    wrong = broadcast_fault([input.shape, other.shape]) or scalar_types_fault(None, input, other)
     if wrong is not None:
         raise wrong
     return cross_product(input, other, axis=axis)
@@ -65,8 +68,12 @@ def linalg_cross(input, other, *, dim=-1):
 @function("linalg_vecdot", at=("linalg:vecdot",), example="linalg.vecdot(ones(2, 3), ones(2, 3))")
 def vecdot(x, y, *, dim=-1):
     """Sum of products of the vectors along dim; the other dimensions are broadcast."""
-    product = OPS["mul"](operand(x, "x"), operand(y, "y"))
-    check_floating(product, "linalg.vecdot")
+    x, y = alike_floats((x, "x"), (y, "y"))
+    check_floating(x, "linalg.vecdot")
+    check_same_type(x, y, "linalg.vecdot", ("x", "y"))
+    if x.ndim == 1 == y.ndim:
+        return conjugate_product(x, y)
+    product = OPS["mul"](x, y)
     return sum_over(product, axes=(axis_of(dim, product.ndim),) if product.ndim else (), keepdim=False)
 
 

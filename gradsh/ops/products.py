@@ -85,24 +85,32 @@ def vector_matrix_product(xp, x, y):
     raise TypeError
 
 
-@bilinear(
-    x=lambda g, y: g * y,
-    y=lambda g, x: g * x,
-    sample=Sample(reals(3), reals(3)),
-    at=(),
-    explain=dot_fault,
-    grad_fn="DotBackward0",
-    batch={
-        "x": lambda x, y: matrix_vector_product(x, y),
-        "y": lambda x, y: matrix_vector_product(y, x),
-        "x y": lambda x, y: OPS["sum_over"](x * y, axes=(1,), keepdim=False),
-    },
-)
-def dot_product(xp, x, y):
-    """Sum of the products of two vectors' numbers."""
-    if x.ndim == 1 == y.ndim and x.dtype is y.dtype and x.dtype.char != "?":
-        return x.dot(y)
-    raise TypeError
+def _dot_op(name):
+    """The same op under the two names that PyTorch has for its nodes."""
+
+    def dot_product(xp, x, y):
+        """Sum of the products of two vectors' numbers."""
+        if x.ndim == 1 == y.ndim and x.dtype is y.dtype and x.dtype.char != "?":
+            return x.dot(y)
+        raise TypeError
+
+    return bilinear(
+        x=lambda g, y: g * y,
+        y=lambda g, x: g * x,
+        sample=Sample(reals(3), reals(3)),
+        at=(),
+        name=name,
+        explain=dot_fault,
+        batch={
+            "x": lambda x, y: matrix_vector_product(x, y),
+            "y": lambda x, y: matrix_vector_product(y, x),
+            "x y": lambda x, y: OPS["sum_over"](x * y, axes=(1,), keepdim=False),
+        },
+    )(dot_product)
+
+
+dot_product = _dot_op("dot")
+conjugate_product = _dot_op("vdot")
 
 
 @bilinear(
@@ -299,7 +307,7 @@ def dot(input, tensor):
 @function(example="vdot(tensor([1.0, 2.0]), tensor([3.0, 4.0]))")
 def vdot(input, other):
     """Sum of the products of two vectors' numbers."""
-    return dot_product(*alike((input, "input"), (other, "other")))
+    return conjugate_product(*alike((input, "input"), (other, "other")))
 
 
 @function(
