@@ -12,13 +12,13 @@ round, work to any order. A tangent belongs to a level: to the ops of another on
 from __future__ import annotations
 
 from gradsh.engine.alias import Alias
-from gradsh.engine.batched import Batched, batched, zeros_like
+from gradsh.engine.batched import Batched, batched, of_all, zeros_like
 from gradsh.engine.inplace import geometry, is_view, old_value
 from gradsh.engine.level import JVP, Level
 from gradsh.engine.op import BILINEAR, CONSTANT, ELEMENTWISE, LINEAR, OPS, Op
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, new, wrap
-from gradsh.engine.wrapped import Wrapped
+from gradsh.engine.wrapped import Wrapped, innermost
 from gradsh.fault import fault
 
 TYPE_CHECKING = False
@@ -49,9 +49,9 @@ class Dual(Wrapped):
         if op.kind == CONSTANT:
             return out
         if not (op.outputs or op.many):
-            tangent = push(op, primals, tangents, settings, (out,))[0]
+            tangent = push(op, primals, tangents, settings, (out,), level)[0]
             return out if tangent is None else dual(out, tangent, level)
-        pushed = push(op, primals, tangents, settings, tuple(out))
+        pushed = push(op, primals, tangents, settings, tuple(out), level)
         values = [value if tangent is None else dual(value, tangent, level) for value, tangent in zip(out, pushed)]
         return type(out)(*values) if op.outputs else values
 
@@ -64,7 +64,7 @@ class Dual(Wrapped):
         change(tensor.primal, primal)
         change(tensor.tangent, zeros_like(value) if tangent is None else tangent)
 
-    def old(self) -> Dual:
+    def old(self) -> Tensor:
         return dual(old_value(self.primal, kept=True), old_value(self.tangent, kept=True), self.level)
 
     def detached(self, detach: Callable[[Tensor], Tensor]) -> Tensor:
@@ -130,8 +130,11 @@ def _same_part(base: Tensor, place: Any) -> Tensor:
     return view
 
 
-def dual(primal: Tensor, tangent: Tensor, level: Level) -> Dual:
-    """A tensor with a tangent of the same shape."""
+def dual(primal: Tensor, tangent: Tensor, level: Level) -> Tensor:
+    """A tensor with a tangent of the same shape. What deeper levels make of the two they make of it."""
+    top = innermost((primal, tangent))
+    if top is not None and top.level.number > level.number:
+        return _dual_within(primal, tangent, level, top)
     if primal.shape != tangent.shape:
         raise fault(
             RuntimeError,
@@ -142,6 +145,17 @@ def dual(primal: Tensor, tangent: Tensor, level: Level) -> Dual:
     made = new(Dual)
     made.parts = (primal, tangent, level)
     return made
+
+
+def _dual_within(primal: Tensor, tangent: Tensor, level: Level, top: Wrapped) -> Tensor:
+    deeper = top.level
+    if isinstance(top, Batched):
+        return batched(dual(of_all(primal, deeper), of_all(tangent, deeper), level), deeper)
+    (primal, primal_moved), (tangent, tangent_moved) = split(primal, deeper), split(tangent, deeper)
+    moved = (
+        zeros_like(one) if part is None else part for one, part in ((primal, primal_moved), (tangent, tangent_moved))
+    )
+    return dual(dual(primal, tangent, level), dual(*moved, level), deeper)
 
 
 def split(value: Any, level: Level) -> tuple[Any, Tensor | None]:
@@ -165,7 +179,12 @@ def split(value: Any, level: Level) -> tuple[Any, Tensor | None]:
 
 
 def push(
-    op: Op, primals: tuple[Any, ...], tangents: tuple[Any, ...], settings: dict[str, Any], outs: tuple[Any, ...]
+    op: Op,
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    settings: dict[str, Any],
+    outs: tuple[Any, ...],
+    level: Level,
 ) -> list[Tensor | None]:
     """The tangents of an op's outputs, None where an output has no derivative."""
     names = list(op.operands)
@@ -195,7 +214,7 @@ def push(
                 tangent = OPS["to_dtype"](tangent, dtype=outs[0].dtype)
             parts.append(op.rules[names[k]](**_bag(op, names, primals, settings, outs, k, tangent)))
         else:
-            parts.append(_transposed(op, names, primals, settings, outs, k, tangents[k]))
+            parts.append(_transposed(op, names, primals, settings, outs, k, tangents[k], level))
     if op.kind in (BILINEAR, ELEMENTWISE):
         return [_sum(parts)]
     return [_sum([part[index] for part in parts if part[index] is not None]) for index in range(len(outs))]
@@ -236,6 +255,7 @@ def _transposed(
     outs: tuple[Any, ...],
     k: int,
     tangent: Tensor,
+    level: Level,
 ) -> list[Tensor | None]:
     """The rule is linear in g: its transpose on the tangent is the derivative of <rule(g), tangent> by g."""
     from gradsh.engine.pulling import handle, pull
@@ -245,7 +265,9 @@ def _transposed(
     before = state.grad
     state.grad = True
     try:
-        seeds = [handle(zeros_like(out)) if keep else None for out, keep in zip(outs, differentiable)]
+        seeds = [
+            handle(zeros_like(out), inside=level.number) if keep else None for out, keep in zip(outs, differentiable)
+        ]
         wanted = [seed for seed in seeds if seed is not None]
         g: Any = wanted[0] if len(wanted) == 1 and not op.many else dict(enumerate(seeds)) if op.many else tuple(wanted)
         pulled = op.rules[names[k]](**_bag(op, names, primals, settings, outs, k, g))

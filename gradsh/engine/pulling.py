@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from gradsh.engine.alias import Alias
 from gradsh.engine.arrival import Relay
-from gradsh.engine.batched import Batched, batched, lowered, of_all, spread, zeros_like
+from gradsh.engine.batched import Batched, batched, of_all, spread, zeros_like
 from gradsh.engine.forward import Dual, dual, split
 from gradsh.engine.level import VMAP, levels
 from gradsh.engine.node import AccumulateGrad
 from gradsh.engine.state import tick
 from gradsh.engine.tensor import Tensor, wrap
-from gradsh.engine.wrapped import history, innermost, parts, plain
+from gradsh.engine.wrapped import Wrapped, history, innermost, parts, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from gradsh.engine.level import Level
 
 
 class Handle(Relay, AccumulateGrad):
@@ -28,24 +30,30 @@ class Handle(Relay, AccumulateGrad):
 
     __slots__ = ()
 
+    def operand_count(self) -> int:
+        return 1
 
-def handle(tensor: Tensor, record: bool = False, kept: bool = False) -> Tensor:
+
+def handle(tensor: Tensor, record: bool = False, kept: bool = False, inside: int | None = None) -> Tensor:
     """A tensor of the same numbers to differentiate by, of every `vmap` in force, each example by itself.
 
     record: derivatives go on to what the tensor was computed from. kept: it is still used when the transform has ended,
-    so that changes of the memory in place are to be noticed.
+    so that changes of the memory in place are to be noticed. inside: only of the vmaps that this level lies in.
     """
-    for level in levels(VMAP):
-        if lowered(tensor, level) is None:
+    within = [level for level in levels(VMAP) if inside is None or level.number < inside]
+    return _handle(plain(tensor), within, record, kept)
+
+
+def _handle(tensor: Tensor, within: list[Level], record: bool, kept: bool) -> Tensor:
+    """The same for the vmaps that remain; a tangent stays what it is, its tensor gets the examples that it lacks."""
+    number = tensor.level.number if isinstance(tensor, Wrapped) else 0
+    for level in within:
+        if level.number > number:
             tensor = batched(spread(tensor, level.size), level)
-    return _handle(plain(tensor), record, kept)
-
-
-def _handle(tensor: Tensor, record: bool, kept: bool) -> Tensor:
-    if isinstance(tensor, Batched):
-        return batched(_handle(tensor.inner, record, kept), tensor.level)
-    if isinstance(tensor, Dual):
-        return dual(_handle(tensor.primal, record, kept), tensor.tangent, tensor.level)
+    if isinstance(tensor, Wrapped):
+        number = tensor.level.number
+        inner = _handle(tensor.inner, [level for level in within if level.number < number], record, kept)
+        return dual(inner, tensor.tangent, tensor.level) if isinstance(tensor, Dual) else batched(inner, tensor.level)
     made = wrap(tensor.raw)
     if kept and tensor.raw.__class__ is not float:
         made.extra = Alias.detached(tensor)

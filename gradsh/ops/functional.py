@@ -1,18 +1,23 @@
 """`torch.autograd.functional`: Jacobians and Hessians of a function, and their products with vectors.
 
+Jacobians and Hessians take one pass, with all rows (or columns) as examples of a `vmap`.
+
 A function takes tensors and returns a tensor or a tuple of them; results are nested as inputs and outputs are: a plain
 tensor stands for itself, a tuple for a tuple. `strict=True` makes independence of an input an error instead of zeros.
 """
 
 from __future__ import annotations
 
-from gradsh.engine.backward import grad
+from gradsh.engine.backward import grad, reachable
+from gradsh.engine.function_node import FunctionNode
 from gradsh.engine.state import enable_grad, set_grad_enabled, state
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-from gradsh.ops.creation import zeros_like
+from gradsh.ops.creation import ones_like, zeros_like
 from gradsh.ops.joining import stack
 from gradsh.ops.registry import function
+from gradsh.ops.shape import reshape, unsqueezed
+from gradsh.ops.transforms import basis, jacfwd, jacrev
 
 AT = ("autograd.functional",)
 HERE = "This is not allowed in strict mode"
@@ -68,14 +73,14 @@ def _vector(v, like, tupled, create_graph, name, missing):
     return v
 
 
-def _grad(outputs, inputs, grad_outputs=None, create_graph=False, retain_graph=None):
+def _grad(outputs, inputs, grad_outputs=None, create_graph=False, retain_graph=None, batched=False):
     """As `autograd.grad`, where outputs that have no gradient are left out and inputs that are not used give None."""
     grad_outputs = grad_outputs or (None,) * len(outputs)
     pairs = [(out, seed) for out, seed in zip(outputs, grad_outputs) if out is not None and out.requires_grad]
     if not pairs:
         return (None,) * len(inputs)
     outs, seeds = zip(*pairs)
-    return grad(outs, inputs, seeds, retain_graph, create_graph, allow_unused=True)
+    return grad(outs, inputs, seeds, retain_graph, create_graph, allow_unused=True, is_grads_batched=batched)
 
 
 def _check(values, strict, texts):
@@ -178,6 +183,7 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
         )
     if strategy == "forward-mode":
         _check_forward(create_graph, strict, vectorize)
+        return _by_columns(func, inputs)
     with enable_grad():
         inputs, tupled, outputs, outputs_tupled = _called(func, inputs, "jacobian", strict, create_graph)
         if vectorize and strict:
@@ -186,13 +192,13 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
                 "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
                 "together. Please either set `strict=False` or `vectorize=False`.",
             )
-        found = tuple(_rows(index, out, inputs, create_graph, strict) for index, out in enumerate(outputs))
+        found = tuple(_rows(index, out, inputs, create_graph, strict, vectorize) for index, out in enumerate(outputs))
     nested = tuple(_finished(row, create_graph, tupled) for row in found)
     return nested if outputs_tupled else nested[0]
 
 
 def _check_forward(create_graph, strict, vectorize):
-    """PyTorch's limits of `strategy="forward-mode"`; the answer is the same in either mode."""
+    """PyTorch's limits of `strategy="forward-mode"`."""
     for given, name in ((create_graph, "create_graph"), (strict, "strict")):
         if given:
             kind = NotImplementedError if name == "create_graph" else RuntimeError
@@ -210,23 +216,60 @@ def _check_forward(create_graph, strict, vectorize):
         )
 
 
-def _rows(index, out, inputs, create_graph, strict):
-    """The derivatives of one output's elements, one pass each, stacked for each input."""
-    rows = []
-    for place in range(out.numel()):
-        seed = out.new_zeros(out.shape)  # in rows, however the output lies in memory
-        seed.view(-1)[place] = 1.0
-        row = _grad((out,), inputs, (seed,), create_graph, retain_graph=True)
-        for number, value in enumerate(row):
-            if strict and value is None:
-                message = f"Output {index} of the user-provided function is independent of input {number}. {HERE}."
-                raise fault(RuntimeError, message)
-            if strict and create_graph and not value.requires_grad:
-                raise fault(RuntimeError, BACK[1].format(i=index))
-        rows.append(tuple(zeros_like(other) if value is None else value for value, other in zip(row, inputs)))
-    if not rows:
-        return tuple(out.new_zeros((*out.shape, *value.shape)) for value in inputs)
-    return tuple(stack(column, 0).view((*out.shape, *value.shape)) for column, value in zip(zip(*rows), inputs))
+def _by_columns(func, inputs):
+    """The Jacobian by forward mode, in one run with a tangent for each element of the inputs."""
+    inputs, tupled = _tuple(inputs, "inputs", "jacobian")
+    several = []
+
+    def listed(*values):
+        outputs, outputs_tupled = _tuple(func(*values), "outputs of the user-provided function", "jacobian")
+        several.append(outputs_tupled)
+        return outputs
+
+    found = jacfwd(listed, argnums=tuple(range(len(inputs))))(*inputs)
+    nested = tuple(_finished(row, False, tupled) for row in found)
+    return nested if several[-1] else nested[0]
+
+
+def _rows(index, out, inputs, create_graph, strict, vectorize):
+    """The derivatives of one output's elements for each input, in one pass with a cotangent for each element."""
+    count = out.numel()
+    if count > 1 and not vectorize and _minds_examples(out):
+        found = _row_by_row(out, inputs, create_graph)
+    elif count == 1:
+        seed = ones_like(out)
+        found = [_row(value) for value in _grad((out,), inputs, (seed,), create_graph, retain_graph=True)]
+    else:
+        found = _grad((out,), inputs, basis([out]), create_graph, retain_graph=True, batched=True)
+    for number, value in enumerate(found):
+        if strict and value is None:
+            message = f"Output {index} of the user-provided function is independent of input {number}. {HERE}."
+            raise fault(RuntimeError, message)
+        if strict and create_graph and not value.requires_grad:
+            raise fault(RuntimeError, BACK[1].format(i=index))
+    return tuple(
+        value.new_zeros((*out.shape, *value.shape)) if rows is None else reshape(rows, (*out.shape, *value.shape))
+        for rows, value in zip(found, inputs)
+    )
+
+
+def _minds_examples(out):
+    """Whether a program's own code runs in the pass, which may not be ready for many cotangents at once."""
+    for node in reachable([out.current_node()]):
+        extra = node.extra
+        if isinstance(node, FunctionNode) or (extra is not None and (extra.hooks or extra.pre or extra.post)):
+            return True
+    return False
+
+
+def _row_by_row(out, inputs, create_graph):
+    seeds = basis([out])[0]
+    rows = [_grad((out,), inputs, (seed,), create_graph, retain_graph=True) for seed in seeds]
+    return [None if None in column else stack(column, 0) for column in zip(*rows)]
+
+
+def _row(value):
+    return value if value is None else unsqueezed(value, dim=0)
 
 
 def _one_number(func, inputs, name, strict, create_graph):
@@ -263,14 +306,17 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
         return out.squeeze()
 
     def gradient(*values):
-        if outer_jacobian_strategy == "forward-mode":
-            values = tuple(value.requires_grad_() for value in values)
         found = jacobian(single, values, create_graph=True)
         _check(found, strict, JACOBIAN)
         return found
 
     inputs = inputs if tupled else (inputs,)
-    found = jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
+    if outer_jacobian_strategy == "forward-mode":
+        _check_forward(create_graph, strict, vectorize)
+        numbers = tuple(range(len(inputs)))
+        found = jacfwd(jacrev(single, numbers), numbers)(*inputs)
+    else:
+        found = jacobian(gradient, inputs, create_graph, strict, vectorize)
     return found if tupled else found[0][0]
 
 
