@@ -200,7 +200,10 @@ def generated_call(
     )
     write("node = new(OpNode)")
     if op.kind == ELEMENTWISE and len(op.operands) == 2:
-        metas = [f"None if {name}_node is None else unfit({name}_raw, raw)" for name in ruled_publics]
+        metas = [
+            f"None if {name}_node is None else SINGLE if {name}_raw.__class__ is float32 else unfit({name}_raw, raw)"
+            for name in ruled_publics
+        ]
         write.block("if same:", "node.kind = Plain")
         write.block("else:", "node.kind = Fitted", f"node.fits = ({''.join(f'{one}, ' for one in metas)})")
     else:

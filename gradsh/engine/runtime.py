@@ -83,8 +83,6 @@ def unfit(raw: Any, result: Any) -> Meta | None:
     kind = raw.__class__
     if kind is float:
         return SCALAR
-    if kind is float32:
-        return SINGLE
     dtype, shape = raw.dtype, raw.shape
     if result.__class__ is kind and dtype is result.dtype and shape == result.shape:
         return None
@@ -96,7 +94,7 @@ def fit(value: Any, wanted: Meta) -> Any:
     shape, dtype = wanted
     kind = value.__class__
     if kind is ndarray and value.shape != shape or shape and kind is not ndarray:
-        value = arrays.sum_to(value, shape)
+        value = arrays.sum_to(value, shape) if shape else arrays.total(value)
         kind = value.__class__
     if dtype is (single if kind is float32 else double if kind is float else BY_CHAR[value.dtype.char]):
         return value if kind is ndarray or kind is float32 else canonical(value)
@@ -184,7 +182,7 @@ def names() -> dict[str, Any]:
         "Tensor": Tensor, "Parameter": Parameter, "new": new, "wrap": wrap, "state": state, "tick": tick, "getframe": getframe, "user_frame": user_frame, "PENDING": PENDING, "OpNode": OpNode,
         "general_call": general_call, "again": again, "rule_again": rule_again, "explained": explained, "canonical": canonical,
         "scalar_result": scalar_result, "single_result": single_result,
-        "shared": shared, "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "unfit": unfit, "fit": fit, "fit_recorded": fit_recorded,
+        "shared": shared, "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "unfit": unfit, "SINGLE": SINGLE, "fit": fit, "fit_recorded": fit_recorded,
         "accumulate": accumulate, "accumulate_recorded": accumulate_recorded, "check_saved": check_saved,
         "refuse_inference": refuse_inference,
         "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "rewrapped": rewrapped,
