@@ -1,7 +1,8 @@
 """Convolutions over any number of dimensions: windows gathered into columns, and products of matrices with these.
 
 Layouts are PyTorch's: x (N, C, *size), kernels (O, C / groups, *kernel), out (N, O, *places). Some images at a time are
-laid out with the images inside: columns (groups, C / groups · kernel, n · places), so that one product serves them all.
+laid out with the images innermost: columns (groups, C / groups · kernel, places · n). One product serves them all, and
+rows of small images are not moved one by one.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from gradsh.backend.windows import padded, taps, window_counts, windows
+from gradsh.backend.windows import taps, window_counts, windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
     Lengths = tuple[int, ...]
 
-BLOCK = 1 << 21  # bytes of columns that are gathered at a time: they stay in the cache, and their memory is used again
+BLOCK = 1 << 20  # bytes of columns of small images at a time: they stay in the cache, and their memory is used again
+LARGE = 1024  # places from which on an image is treated alone, which needs no other layout
 
 
 class Geometry:
@@ -38,23 +40,26 @@ class Geometry:
     def blocks(self, batch: int, channels: int, places: Lengths, itemsize: int) -> Iterator[slice]:
         """Parts of a batch whose columns are to be in memory together."""
         each = channels * prod(self.kernel) * prod(places) * itemsize
-        step = max(1, BLOCK // max(1, each))
+        step = 1 if prod(places) >= LARGE else max(1, BLOCK // max(1, each))
         for start in range(0, batch, step):
             yield slice(start, min(start + step, batch))
 
     def columns(self, x: Any, places: Lengths) -> Any:
         """The windows of some images as columns."""
-        seen = windows(padded(x, self.padding, self.padding), self.kernel, self.stride, self.dilation, places)
-        inside = 1 + len(self.kernel)
-        seen = np.ascontiguousarray(seen.transpose(*range(1, 1 + inside), 0, *range(1 + inside, seen.ndim)))
+        moved = np.moveaxis(x, 0, -1)
+        if any(self.padding):
+            channels, *size, count = moved.shape
+            whole = np.zeros((channels, *[n + 2 * p for n, p in zip(size, self.padding, strict=True)], count), x.dtype)
+            whole[(slice(None), *[slice(p, p + n) for n, p in zip(size, self.padding, strict=True)])] = moved
+            moved = whole
+        seen = windows(moved, self.kernel, self.stride, self.dilation, places, tail=1)
         rows = x.shape[1] // self.groups * prod(self.kernel)
-        return seen.reshape(self.groups, rows, len(x) * prod(places))
+        return np.array(seen, order="C").reshape(self.groups, rows, prod(places) * len(x))
 
     def rows(self, g: Any) -> Any:
-        """What is at the places of some images, (groups, O / groups, n · places)."""
+        """What is at the places of some images, (groups, O / groups, places · n)."""
         count = g.shape[1]
-        inner = g.shape[0] * prod(g.shape[2:])
-        return g.swapaxes(0, 1).reshape(self.groups, count // self.groups, inner)
+        return np.moveaxis(g, 0, -1).reshape(self.groups, count // self.groups, prod(g.shape[2:]) * len(g))
 
     def matrices(self, kernels: Any) -> Any:
         """The kernels as rows: (groups, O / groups, C / groups · kernel)."""
@@ -72,16 +77,24 @@ def convolve(x: Any, kernels: Any, bias: Any, geometry: Geometry, places: Length
         places = geometry.places(tuple(size))
     weights = geometry.matrices(kernels)
     out = np.empty((batch, count, *places), x.dtype)
-    if bias is not None:
-        bias = bias.reshape(count, *(1,) * len(places))
     for part in geometry.blocks(batch, channels, places, x.itemsize):
-        found = np.matmul(weights, geometry.columns(x[part], places))
-        found = found.reshape(count, part.stop - part.start, *places).swapaxes(0, 1)
-        if bias is None:
-            out[part] = found
+        columns = geometry.columns(x[part], places)
+        if part.stop - part.start == 1:
+            np.matmul(weights, columns, out=out[part].reshape(*weights.shape[:2], columns.shape[2]))
+            if bias is not None:
+                out[part] += bias.reshape(count, *(1,) * len(places))
         else:
-            np.add(found, bias, out=out[part])
+            found = np.matmul(weights, columns).reshape(count, *places, part.stop - part.start)
+            _put(out[part], np.moveaxis(found, -1, 0), bias)
     return out
+
+
+def _put(out: Any, found: Any, bias: Any) -> None:
+    """Fill a part of the output, with the bias of each channel."""
+    if bias is None:
+        out[...] = found
+    else:
+        np.add(found, bias.reshape(-1, *(1,) * (out.ndim - 2)), out=out)
 
 
 def convolve_back(g: Any, kernels: Any, bias: Any, size: Lengths, geometry: Geometry) -> Any:
@@ -90,19 +103,15 @@ def convolve_back(g: Any, kernels: Any, bias: Any, size: Lengths, geometry: Geom
     channels = kernels.shape[1] * geometry.groups
     weights = geometry.matrices(kernels).swapaxes(1, 2)
     out = np.empty((batch, channels, *size), g.dtype)
-    if bias is not None:
-        bias = bias.reshape(channels, *(1,) * len(size))
-    around = (size, geometry.kernel, geometry.stride, geometry.padding, geometry.dilation, tuple(places))
+    around = list(taps(size, geometry.kernel, geometry.stride, geometry.padding, geometry.dilation, tuple(places)))
+    whole = slice(None)
     for part in geometry.blocks(batch, channels, tuple(places), g.itemsize):
-        columns = np.matmul(weights, geometry.rows(g[part]))
-        columns = columns.reshape(channels, *geometry.kernel, part.stop - part.start, *places)
-        found = np.zeros((channels, part.stop - part.start, *size), g.dtype)
-        for offsets, chosen, elements in taps(*around):
-            found[elements] += columns[(slice(None), *offsets)][chosen]
-        if bias is None:
-            out[part] = found.swapaxes(0, 1)
-        else:
-            np.add(found.swapaxes(0, 1), bias, out=out[part])
+        count = part.stop - part.start
+        columns = np.matmul(weights, geometry.rows(g[part])).reshape(channels, *geometry.kernel, *places, count)
+        found = np.zeros((channels, *size, count), g.dtype)
+        for offsets, chosen, elements in around:
+            found[(whole, *elements)] += columns[(whole, *offsets, *chosen)]
+        _put(out[part], np.moveaxis(found, -1, 0), bias)
     return out
 
 

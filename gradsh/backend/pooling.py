@@ -31,25 +31,48 @@ def lowest(dtype: Any) -> Any:
 def maxima(x: Any, geometry: Geometry) -> Any:
     """The largest number of each window; nan where there is one."""
     lead, size = _parted(x, geometry)
-    out = np.full((*lead, *geometry[-1]), lowest(x.dtype), x.dtype)
+    out: Any = np.full((*lead, *geometry[-1]), lowest(x.dtype), x.dtype)
     for _, chosen, elements in taps(size, *geometry):
-        part = out[chosen]
-        np.maximum(part, x[elements], out=part)
+        part = out[(..., *chosen)]
+        np.maximum(part, x[(..., *elements)], out=part)
     return out
 
 
 def maxima_places(x: Any, out: Any, geometry: Geometry) -> Any:
     """Where in its last dimensions, taken as one, an array has the maxima `out`: the first of equals, the last nan."""
     _, size = _parted(x, geometry)
-    numbers = np.arange(prod(size)).reshape(size)
-    places = np.zeros(out.shape, np.int64)
+    numbers: Any = np.arange(prod(size)).reshape(size)
+    places: Any = np.zeros(out.shape, np.int64)
     around = list(taps(size, *geometry))
     for _, chosen, elements in reversed(around):
-        np.copyto(places[chosen], numbers[elements], where=x[elements] == out[chosen])
+        np.copyto(places[(..., *chosen)], numbers[elements], where=x[(..., *elements)] == out[(..., *chosen)])
     if out.dtype.kind == "f" and np.isnan(out).any():
         for _, chosen, elements in around:
-            np.copyto(places[chosen], numbers[elements], where=np.isnan(x[elements]))
+            np.copyto(places[(..., *chosen)], numbers[elements], where=np.isnan(x[(..., *elements)]))
     return places
+
+
+def maxima_back(g: Any, x: Any, out: Any, geometry: Geometry) -> Any:
+    """The numbers of g at the places of the maxima `out` of x, added where a place is named twice; 0 elsewhere."""
+    lead, size = _parted(x, geometry)
+    if not _apart(geometry) or (out.dtype.kind == "f" and np.isnan(out).any()):
+        return onto_places(g, maxima_places(x, out, geometry), size, _apart(geometry))
+    found: Any = np.zeros((*lead, *size), g.dtype)
+    free: Any = np.ones(out.shape, bool)
+    whole = np.dtype(f"i{g.itemsize}")
+    bits = np.ascontiguousarray(g).view(whole)  # masked as integers: fast, and 0 whatever the number is
+    for _, chosen, elements in taps(size, *geometry):
+        hit = x[(..., *elements)] == out[(..., *chosen)]
+        hit &= free[(..., *chosen)]
+        free[(..., *chosen)] ^= hit
+        found[(..., *elements)] = (bits[(..., *chosen)] & -hit.astype(whole)).view(g.dtype)
+    return found
+
+
+def _apart(geometry: Geometry) -> bool:
+    """Whether no two windows share an element."""
+    kernel, stride, _, dilation, _ = geometry
+    return all(s > (k - 1) * d for k, s, d in zip(kernel, stride, dilation, strict=True))
 
 
 def _parted(x: Any, geometry: Geometry) -> tuple[Lengths, Lengths]:
@@ -85,20 +108,20 @@ def onto_places(x: Any, places: Any, size: Lengths, once: bool) -> Any:
 def totals(x: Any, geometry: Geometry) -> Any:
     """The sum of each window, of what lies within the array."""
     lead, size = _parted(x, geometry)
-    out = np.zeros((*lead, *geometry[-1]), x.dtype)
+    out: Any = np.zeros((*lead, *geometry[-1]), x.dtype)
     for _, chosen, elements in taps(size, *geometry):
-        part = out[chosen]
-        part += x[elements]
+        part = out[(..., *chosen)]
+        part += x[(..., *elements)]
     return out
 
 
 def totals_back(g: Any, size: Lengths, geometry: Geometry) -> Any:
     """The transpose of `totals`: every number added to all elements of its window."""
     lead = g.shape[: g.ndim - len(size)]
-    out = np.zeros((*lead, *size), g.dtype)
+    out: Any = np.zeros((*lead, *size), g.dtype)
     for _, chosen, elements in taps(size, *geometry):
-        part = out[elements]
-        part += g[chosen]
+        part = out[(..., *elements)]
+        part += g[(..., *chosen)]
     return out
 
 

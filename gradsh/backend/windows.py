@@ -36,28 +36,36 @@ def padded(x: Any, before: Lengths, after: Lengths, value: float = 0) -> Any:
     return out
 
 
-def windows(x: Any, kernel: Lengths, stride: Lengths, dilation: Lengths, places: Lengths | None = None) -> Any:
-    """The windows of an array (all, or the first `places`), as a view of it or of a copy in C order."""
+def windows(
+    x: Any, kernel: Lengths, stride: Lengths, dilation: Lengths, places: Lengths | None = None, tail: int = 0
+) -> Any:
+    """The windows of an array (all, or the first `places`), as a view of it or of a copy in C order.
+
+    tail: how many dimensions there are behind those that windows slide over.
+    """
     x = np.ascontiguousarray(x)
-    lead = x.ndim - len(kernel)
-    steps = x.strides[lead:]
+    lead = x.ndim - len(kernel) - tail
+    over = slice(lead, lead + len(kernel))
+    if places is None:
+        places = window_counts(x.shape[over], kernel, stride, dilation)
     return ndarray(
-        (*x.shape[:lead], *kernel, *(places or window_counts(x.shape[lead:], kernel, stride, dilation))),
+        (*x.shape[:lead], *kernel, *places, *x.shape[over.stop :]),
         x.dtype,
         x,
         0,
         (
             *x.strides[:lead],
-            *[step * d for step, d in zip(steps, dilation, strict=True)],
-            *[step * s for step, s in zip(steps, stride, strict=True)],
+            *[step * d for step, d in zip(x.strides[over], dilation, strict=True)],
+            *[step * s for step, s in zip(x.strides[over], stride, strict=True)],
+            *x.strides[over.stop :],
         ),
     )
 
 
 def taps(
     size: Lengths, kernel: Lengths, stride: Lengths, padding: Lengths, dilation: Lengths, places: Lengths
-) -> Iterator[tuple[Lengths, tuple[Any, ...], tuple[Any, ...]]]:
-    """For each element of a window its offsets, a key for the windows where it lies within the array, and one for where."""
+) -> Iterator[tuple[Lengths, tuple[slice, ...], tuple[slice, ...]]]:
+    """For each element of a window its offsets, the windows in which it lies within the array, and where it does."""
     sides = []
     for n, k, s, p, d, count in zip(size, kernel, stride, padding, dilation, places, strict=True):
         side = []
@@ -70,7 +78,7 @@ def taps(
         sides.append(side)
     for found in product(*sides):
         offsets, chosen, elements = zip(*found, strict=True)
-        yield offsets, (..., *chosen), (..., *elements)
+        yield offsets, chosen, elements
 
 
 def picked(x: Any, places: tuple[Any, ...]) -> Any:

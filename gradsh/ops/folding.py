@@ -59,7 +59,7 @@ def folded(xp, x, *, size, geometry):
     parts = x.reshape(*lead, channels, *kernel, *places)
     out = xp.zeros((*lead, channels, *size), x.dtype)
     for offsets, chosen, elements in taps(size, *geometry):
-        out[elements] += parts[(..., *offsets, slice(None), slice(None))][chosen]
+        out[(..., *elements)] += parts[(..., *offsets, *chosen)]
     return out
 
 

@@ -76,21 +76,30 @@ def put_at_like(xp, x, y, z, *, dims, once):
 
 
 @constant(at=(), batch="stacked")
-def places_of_maxima(xp, x, y, *, geometry):
-    """Where the maxima y of the windows of x are: the first of equals, the last nan."""
-    from gradsh.backend.pooling import maxima_places
+def places_of_maxima(xp, x, y=None, *, geometry):
+    """Where the maxima (y, if they are known) of the windows of x are: the first of equals, the last nan."""
+    from gradsh.backend.pooling import maxima, maxima_places
 
-    return maxima_places(x, y, geometry)
-
-
-def apart(geometry):
-    """Whether no two windows share an element."""
-    return all(s > (k - 1) * d for k, s, d in zip(geometry[0], geometry[1], geometry[3]))
+    return maxima_places(x, maxima(x, geometry) if y is None else y, geometry)
 
 
-def _slope(g, x, out, geometry):
-    places = places_of_maxima(x, out, geometry=geometry)
-    return put_at_like(g, x, places, dims=len(geometry[0]), once=apart(geometry))
+@linear(
+    x=lambda g, y, z, geometry: numbers_at(
+        g, places_of_maxima(y, z, geometry=geometry), dims=len(geometry[0]), once=False
+    ),
+    y=vanishing,
+    sample=Sample(reals(2, 1, 2), distinct(2, 1, 5), None, geometry=LINES),
+    at=(),
+    grad_fn="MaxPool2DWithIndicesBackwardBackward0",
+)
+def maxima_given_back(xp, x, y, z=None, *, geometry):
+    """Zeros in the shape of y, to which the numbers of x are added at the places of the maxima of its windows.
+
+    z: the maxima, where they are known.
+    """
+    from gradsh.backend.pooling import maxima, maxima_back
+
+    return maxima_back(x, y, maxima(y, geometry) if z is None else z, geometry)
 
 
 def _op_of(dims):
@@ -101,7 +110,7 @@ def _op_of(dims):
         return maxima(x, geometry)
 
     return general(
-        x=_slope,
+        x=lambda g, x, out, geometry: maxima_given_back(g, x, out, geometry=geometry),
         sample=[
             Sample(distinct(2, 1, 5), geometry=LINES),
             Sample(distinct(1, 2, 5, 4), geometry=OVERLAPPING),
