@@ -9,6 +9,7 @@ vector: the product of a row with all of them.
 from __future__ import annotations
 
 from math import copysign, hypot, sqrt
+from operator import mul
 
 import numpy as np
 
@@ -45,26 +46,33 @@ def with_signs(a: Array, vectors: Array, upper: bool) -> Array:
 
 def _tridiagonal(lower: Array, row: Array) -> tuple[list[float], list[float], list[float]]:
     """Householder's reduction (`dsytd2.f`): the diagonal, the one beside it, and the row times the reflections."""
-    a = np.tril(lower).astype(np.float64)
-    a += np.tril(a, -1).T
-    row = row.copy()
-    beside = []
-    for k in range(len(a) - 1):
-        head, tail = a[k + 1, k], a[k + 2 :, k]
-        size = float(np.sqrt(tail @ tail))
+    rest: list[list[float]] = (np.tril(lower) + np.tril(lower, -1).T).astype(np.float64).tolist()
+    z: list[float] = row.tolist()
+    diagonal, beside = [], []
+    while len(rest) > 1:
+        (corner, head, *tail), *rest = rest
+        rest = [line[1:] for line in rest]
+        diagonal.append(corner)
+        size = sqrt(_dot(tail, tail))
         if not size:
-            beside.append(float(head))
+            beside.append(head)
             continue
         beta = -copysign(hypot(head, size), head)
-        v = np.concatenate(((1.0,), tail / (head - beta)))
         tau = (beta - head) / beta
-        rest = a[k + 1 :, k + 1 :]
-        w = tau * (rest @ v)
-        w -= 0.5 * tau * (w @ v) * v
-        rest -= np.outer(v, w) + np.outer(w, v)
-        row[k + 1 :] -= tau * (row[k + 1 :] @ v) * v
+        v = [1.0, *(value / (head - beta) for value in tail)]
+        w = [tau * _dot(line, v) for line in rest]
+        share = 0.5 * tau * _dot(w, v)
+        w = [one - share * other for one, other in zip(w, v)]
+        rest = [[x - vi * wj - wi * vj for x, vj, wj in zip(line, v, w)] for line, vi, wi in zip(rest, v, w)]
+        start = len(z) - len(v)
+        share = tau * _dot(z[start:], v)
+        z[start:] = [one - share * other for one, other in zip(z[start:], v)]
         beside.append(beta)
-    return a.diagonal().tolist(), beside, row.tolist()
+    return [*diagonal, rest[0][0]], beside, z
+
+
+def _dot(x: list[float], y: list[float]) -> float:
+    return float(sum(map(mul, x, y)))
 
 
 def _products(d: list[float], e: list[float], z: list[float], epsilon: float) -> list[float]:

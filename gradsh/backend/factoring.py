@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 PANEL = 16  # columns that are worked on one by one; wider matrices are halved, and multiplied by BLAS
+LIBRARY = 128  # order up to which a triangular system beyond a panel is solved as any other, by LAPACK
 TINY = 4  # up to this order the last multiplier is a quotient; the others are products with the pivot's reciprocal
 SMALL = 8  # below this order sums are gathered before they are subtracted, in solving a system
 
@@ -128,6 +129,11 @@ def triangular_solution(a: Array, b: Array, *, upper: bool, unit: bool = False, 
         return flipped[..., ::-1, :]
     count = a.shape[-1]
     if count > PANEL:
+        if count <= LIBRARY:
+            try:
+                return np.linalg.solve(np.triu(a, 1) + np.eye(count, dtype=a.dtype) if unit else np.triu(a), b)
+            except np.linalg.LinAlgError:
+                pass
         half = count // 2
         bottom = triangular_solution(a[..., half:, half:], b[..., half:, :], upper=True, unit=unit)
         rest = b[..., :half, :] - a[..., :half, half:] @ bottom

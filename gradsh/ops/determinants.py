@@ -28,6 +28,9 @@ def _factors(xp, x):
     return xp.diagonal(lu, 0, -2, -1), xp.where(exchanges % 2, x.dtype.type(-1), x.dtype.type(1))
 
 
+LARGE = 16  # order from beyond which numpy's way gives the same but for rounding, and faster
+
+
 def across(scale, matrices):
     """A number for each matrix, times the matrix."""
     return scale[..., None, None] * matrices if getattr(scale, "ndim", 0) else scale * matrices
@@ -59,13 +62,15 @@ def _determinant_slope(g, x, out):
 @constant(at=())
 def near_solution(xp, x, y):
     """X of x X = y, in which the pivots that are zero are made the smallest numbers that count."""
-    from gradsh.backend.factoring import factored, factors_solution
+    from gradsh.backend.factoring import factored, factors_solution, solution
 
-    lu, pivots, info = factored(x)
-    if info.any():
-        diagonal = xp.diagonal(lu, 0, -2, -1)
-        diagonal.flags.writeable = True
-        diagonal[diagonal == 0] = xp.finfo(x.dtype).eps
+    found, info = solution(x, y)
+    if not info.any():
+        return found
+    lu, pivots, _ = factored(x)
+    diagonal = xp.diagonal(lu, 0, -2, -1)
+    diagonal.flags.writeable = True
+    diagonal[diagonal == 0] = xp.finfo(x.dtype).eps
     return factors_solution(lu, pivots, y)
 
 
@@ -85,6 +90,8 @@ def adjugate(x):
 )
 def determinant(xp, x):
     """Determinants of matrices."""
+    if x.shape[-1] > LARGE:
+        return xp.linalg.det(x)
     diagonal, sign = _factors(xp, x)
     return xp.multiply.reduce(diagonal, -1) * sign
 
@@ -123,6 +130,8 @@ def _logarithm_slope(g, x):
 )
 def sign_and_logarithm(xp, x):
     """Signs of determinants, and the logarithms of their sizes."""
+    if x.shape[-1] > LARGE:
+        return xp.linalg.slogdet(x)
     diagonal, sign = _factors(xp, x)
     return sign * xp.multiply.reduce(xp.signum(diagonal), -1), xp.add.reduce(xp.log(xp.absolute(diagonal)), -1)
 
