@@ -60,7 +60,7 @@ def maxima_back(g: Any, x: Any, out: Any, geometry: Geometry) -> Any:
     found: Any = np.zeros((*lead, *size), g.dtype)
     free: Any = np.ones(out.shape, bool)
     whole = np.dtype(f"i{g.itemsize}")
-    bits = np.ascontiguousarray(g).view(whole)  # masked as integers: fast, and 0 whatever the number is
+    bits: Any = np.ascontiguousarray(g).view(whole)  # masked as integers: fast, and 0 whatever the number is
     for _, chosen, elements in taps(size, *geometry):
         hit = x[(..., *elements)] == out[(..., *chosen)]
         hit &= free[(..., *chosen)]

@@ -83,7 +83,7 @@ def places_of_maxima(xp, x, y=None, *, geometry):
     return maxima_places(x, maxima(x, geometry) if y is None else y, geometry)
 
 
-@linear(
+@general(
     x=lambda g, y, z, geometry: numbers_at(
         g, places_of_maxima(y, z, geometry=geometry), dims=len(geometry[0]), once=False
     ),
