@@ -154,6 +154,11 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     """Norm of matrices: 'fro', 'nuc', 1 and -1 (largest, smallest column sum), inf and -inf (row sum), 2 and -2."""
     A = floats(A, "A")
     name = "linalg.matrix_norm"
+    if ord not in ("fro", "nuc", 1, -1, 2, -2, inf, -inf):
+        shown = ord if isinstance(ord, str) else f"{ord:g}"
+        raise fault(
+            RuntimeError, f"{name}: Order {shown} not supported.", notes=("fro, nuc, 1, -1, 2, -2, inf, -inf are",)
+        )
     if A.ndim < 2:
         raise fault(RuntimeError, f"{name}: The input tensor A must have at least 2 dimensions.")
     check_floating(A, name)
@@ -163,11 +168,6 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     rows, columns = (axis_of(one, A.ndim) for one in dim)
     if rows == columns:
         raise fault(RuntimeError, f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
-    if ord not in ("fro", "nuc", 1, -1, 2, -2, inf, -inf):
-        shown = ord if isinstance(ord, str) else f"{ord:g}"
-        raise fault(
-            RuntimeError, f"{name}: Order {shown} not supported.", notes=("fro, nuc, 1, -1, 2, -2, inf, -inf are",)
-        )
     if ord == "fro":
         return _vector_norm(A, 2, (rows, columns), keepdim, dtype)
     if dtype is not None:
