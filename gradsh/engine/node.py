@@ -190,6 +190,13 @@ class Kind:
         self.run_recorded: Callable[[Any, Any], None]
         self.release: Callable[[Any, Any], None]
 
+    def varied(self, **changes: Any) -> Kind:
+        """A kind like this one but for some fields."""
+        made = object.__new__(Kind)
+        for field in Kind.__slots__:
+            setattr(made, field, changes.get(field, getattr(self, field)))
+        return made
+
 
 _shown: dict[str, ClassOfNodes] = {}
 

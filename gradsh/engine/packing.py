@@ -118,8 +118,7 @@ def _unpacking(kind: Kind) -> Kind:
         if node.extra is not None:
             node.extra.packed = {}
 
-    found = _kinds[kind] = Kind(kind.op, kind.name, kind.fields, kind.saves, kind.operand_count)
-    found.run, found.run_recorded, found.release = run, run_recorded, release
+    found = _kinds[kind] = kind.varied(run=run, run_recorded=run_recorded, release=release)
     return found
 
 

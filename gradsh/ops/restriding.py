@@ -26,9 +26,8 @@ _RENAMED = {
 
 @cache
 def _renamed(kind):
-    """A class of nodes under the name that PyTorch gives those of the in-place method."""
-    name = _RENAMED.get(kind.__name__, kind.__name__)
-    return type(name, (kind,), {"__slots__": (), "__module__": kind.__module__})
+    """A kind of nodes under the name that PyTorch gives those of the in-place method."""
+    return kind.varied(name=_RENAMED.get(kind.name, kind.name))
 
 
 def _in_place(view):
@@ -50,7 +49,7 @@ def _in_place(view):
             attach_view(self, base, base.current_node())
         elif tracked:
             if found.node is not None and found.node is not self.node:
-                found.node.__class__ = _renamed(type(found.node))
+                found.node.kind = _renamed(found.node.kind)
             self.node = found.node
         return self
 
