@@ -25,11 +25,11 @@ from gradsh.view.value import PrintRecord, ValueRecord
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradsh.backend.dtypes import DType
     from collections.abc import Iterator, Sequence
     from types import CodeType
     from typing import Any
 
+    from gradsh.backend.dtypes import DType
     from gradsh.lang import Program
     from gradsh.lang.places import Place, Places
     from gradsh.library.helpers import Helpers
@@ -50,7 +50,8 @@ class Session:
     dialect: "shell" (float64, `^` is power, arithmetic on lists) or "torch" (float32, Python's own meaning).
     dtype: name of the default float type, over the dialect's. seed: of the random numbers.
     args: what the program finds as `args`. folder: where helper modules are found (`import helpers`), none without one.
-    writer: where answers go as they come; without one, prints go to `sys.stdout` and answers are only returned. keep: nodes keep their values, places and gradients, which `:graph` shows.
+    writer: where answers go as they come; without one, prints go to `sys.stdout` and answers are only returned.
+    keep: nodes keep their values, places and gradients, which `:graph` shows.
     """
 
     dialect: str

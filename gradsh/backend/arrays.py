@@ -130,7 +130,7 @@ def sum_to(raw: Any, shape: tuple[int, ...]) -> Any:
     axes = tuple(range(lead)) + tuple(k + lead for k, length in enumerate(shape) if length == 1 != raw.shape[k + lead])
     if not axes:
         return raw.reshape(shape)
-    value = np.add.reduce(raw, axes, None, None, True)
+    value: ndarray[Any, Any] = np.add.reduce(raw, axes, None, None, True)  # type: ignore[call-overload]
     return value.reshape(shape) if lead else value
 
 

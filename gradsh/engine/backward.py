@@ -325,7 +325,7 @@ def _gather(roots: list[Node]) -> list[Node]:
     return found
 
 
-def _placed(newest_first: list[Node], leaves: list[Node]) -> list[Node]:
+def _placed(newest_first: Iterable[Node], leaves: Sequence[Node]) -> list[Node]:
     """The nodes with each leaf behind the last that passes it something, as PyTorch runs it."""
     last: dict[Node, Node] = {}
     for node in newest_first:
@@ -382,8 +382,9 @@ def _pass(
     accumulate: bool = False,
     recorded: bool = False,
 ) -> list[Any]:
-    """One pass from the roots' nodes: adds to the leaves where it is to accumulate. With targets, goes only there, and returns what reaches each.
+    """One pass from the roots' nodes: adds to the leaves where it is to accumulate.
 
+    With targets, goes only there, and returns what reaches each.
     create: the pass is recorded. recorded: it runs on tensors, as one that is recorded must.
     """
     recorded = recorded or create

@@ -85,7 +85,7 @@ class Batched(Wrapped):
         return BY_CHAR[self.parts[0].raw.dtype.char]
 
     @property
-    def raw(self) -> Layout:  # type: ignore[override]
+    def raw(self) -> Layout:
         return Layout(example_of(self))
 
     @property
@@ -98,7 +98,7 @@ class Batched(Wrapped):
         inside = any(level.kind == GRAD and level.number > number and node.seq > level.start for level in state.levels)
         return node if inside else None
 
-    extra = grad = property(lambda self: None)  # type: ignore[assignment]
+    extra = grad = property(lambda self: None)
 
     # ---- what may not be asked
 

@@ -11,6 +11,8 @@ round, work to any order. A tangent belongs to a level: to the ops of another on
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from gradsh.engine.alias import Alias
 from gradsh.engine.batched import Batched, batched, of_all, zeros_like
 from gradsh.engine.inplace import geometry, is_view, old_value
@@ -86,7 +88,7 @@ def _part_of_primal(name: str) -> property:
 for _name in ("raw", "node", "extra", "grad"):
     setattr(Dual, _name, _part_of_primal(_name))
 for _name in ("shape", "ndim", "dtype"):
-    setattr(Dual, _name, property(lambda self, name=_name: getattr(self.parts[0], name)))
+    setattr(Dual, _name, property(attrgetter(f"primal.{_name}")))
 
 
 def _become_dual(tensor: Tensor, level: Level, like: Tensor) -> None:
@@ -152,10 +154,12 @@ def _dual_within(primal: Tensor, tangent: Tensor, level: Level, top: Wrapped) ->
     if isinstance(top, Batched):
         return batched(dual(of_all(primal, deeper), of_all(tangent, deeper), level), deeper)
     (primal, primal_moved), (tangent, tangent_moved) = split(primal, deeper), split(tangent, deeper)
-    moved = (
-        zeros_like(one) if part is None else part for one, part in ((primal, primal_moved), (tangent, tangent_moved))
-    )
-    return dual(dual(primal, tangent, level), dual(*moved, level), deeper)
+    moved = dual(_or_zeros(primal_moved, primal), _or_zeros(tangent_moved, tangent), level)
+    return dual(dual(primal, tangent, level), moved, deeper)
+
+
+def _or_zeros(tangent: Tensor | None, like: Tensor) -> Tensor:
+    return zeros_like(like) if tangent is None else tangent
 
 
 def split(value: Any, level: Level) -> tuple[Any, Tensor | None]:
@@ -174,8 +178,7 @@ def split(value: Any, level: Level) -> tuple[Any, Tensor | None]:
     rest, more = split(value.tangent, level)
     if tangent is None and more is None:
         return value, None
-    parts = (zeros_like(one) if part is None else part for one, part in ((primal, tangent), (rest, more)))
-    return dual(primal, rest, value.level), dual(*parts, value.level)
+    return dual(primal, rest, value.level), dual(_or_zeros(tangent, primal), _or_zeros(more, rest), value.level)
 
 
 def push(

@@ -219,7 +219,7 @@ class Refusal(Node):
 
     __slots__ = ()
 
-    def run(self, g: Any) -> None:
+    def run(self, g: Any, mark: Any = None) -> None:
         raise fault(
             RuntimeError,
             "trying to differentiate twice a function that was marked with @once_differentiable",

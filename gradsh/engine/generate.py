@@ -17,7 +17,7 @@ from gradsh.engine.promote import operator_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from gradsh.engine.op import Op
@@ -48,7 +48,7 @@ def _compile(text: str, label: str, names: dict[str, Any], direct: str | None = 
     filename = f"gradsh op {label}"
     linecache = sys.modules.get("linecache")
     if linecache is not None:
-        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)  # type: ignore[attr-defined]
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     space = dict(names)
     runtime.bind_arrays(space, direct, [which for which in ("scalars", "singles", "arrays") if f"K_{which}(" in text])
     exec(compile(text, filename, "exec"), space)
@@ -486,10 +486,10 @@ def called(rule: Callable[..., Any], name: str, arguments: Sequence[str]) -> str
     call = f"{name}({', '.join(arguments)})"
     if code.co_name != "<lambda>" or code.co_names or code.co_freevars or code.co_varnames != tuple(arguments):
         return call
-    places = [place for place in code.co_positions() if place[3]]
-    if not places or None in places[0] or len({line for place in places for line in place[:2]}) > 1:
+    spans = [span for span in code.co_positions() if span[3]]
+    line, start, end = spans[0][0], min(span[2] or 0 for span in spans), max(span[3] or 0 for span in spans)
+    if line is None or any(span[:2] != (line, line) for span in spans):
         return call
-    line, start, end = places[0][0], min(place[2] for place in places), max(place[3] for place in places)
     lines = _sources.get(code.co_filename)
     if lines is None:
         try:

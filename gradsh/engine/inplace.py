@@ -66,7 +66,7 @@ def inplace(
 def old_value(tensor: Tensor, kept: bool) -> Tensor:
     """What stands for a tensor in the operation that changes it: its history, and its numbers (a copy if `kept`)."""
     if special(tensor) is not None:
-        return tensor.old()  # type: ignore[attr-defined, no-any-return]
+        return tensor.old()  # type: ignore[no-any-return]
     raw = tensor.raw
     before = wrap(raw.copy() if kept and is_array(raw) else raw)
     if is_view(tensor):

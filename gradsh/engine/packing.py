@@ -60,7 +60,7 @@ class saved_tensors_hooks:
         packed: dict[str, Callable[[], Tensor]] = {}
         for field in node.saves:
             value = node.saved(field)
-            if op is None or value is None or not (field in op.operands or field == "out" or field in op.outputs):
+            if value is None or not (field in op.operands or field == "out" or field in op.outputs):
                 continue
             if isinstance(value, tuple) or (isinstance(value, float | int) and field in op.operands):
                 continue  # several operands of one name, or a Python number: these are not tensors to PyTorch either

@@ -60,10 +60,10 @@ def general_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) ->
         operand if isinstance(operand, Tensor) or operand is None else _tensor(op, k, operand)
         for k, operand in enumerate(operands)
     )
-    if (op.view and values[0].raw.__class__ is float) or (op.view and not values[0].raw.ndim):
+    if op.view and not values[0].ndim:  # type: ignore[union-attr]
         from gradsh.backend import arrays
 
-        values[0].raw = arrays.shared(values[0].raw)
+        values[0].raw = arrays.shared(values[0].raw)  # type: ignore[union-attr]
     return _applied(op, values, tuple(None if value is None else value.raw for value in values), settings, fitted=False)
 
 
@@ -94,7 +94,8 @@ def operator_call(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -
 
 def plain_number(value: Any) -> Any:
     """One of numpy's scalars as the Python number that PyTorch takes it for; anything else as it is."""
-    if value.__class__ not in numpy_numbers:
+    kind: type = value.__class__
+    if kind not in numpy_numbers:
         return value
     return float(value) if value.dtype.kind == "b" else value.item()
 
@@ -223,9 +224,9 @@ def common_dtype(operands: tuple[Any, ...], floating: bool) -> DType:
         before = found[rank]
         found[rank] = dtype if before is None else promote(before, dtype)
     result: DType | None = None
-    for dtype in found:  # type: ignore[assignment]
-        if dtype is not None and (result is None or dtype.category > result.category):
-            result = dtype
+    for candidate in found:
+        if candidate is not None and (result is None or candidate.category > result.category):
+            result = candidate
     assert result is not None
     return state.default if floating and result.category != FLOATING else result
 

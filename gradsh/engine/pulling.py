@@ -76,8 +76,9 @@ def pull(
         return _pulled(outs, ins, cotangents, create, keep)
     level = top.level
     if isinstance(top, Batched):
-        wide = ([of_all(one, level) for one in values] for values in (outs, ins, cotangents))
-        return [None if value is None else batched(value, level) for value in pull(*wide, create, keep)]
+        outs, ins, cotangents = ([of_all(one, level) for one in values] for values in (outs, ins, cotangents))
+        found = pull(outs, ins, cotangents, create, keep)
+        return [None if value is None else batched(value, level) for value in found]
     primals = [split(one, level)[0] for one in ins]
     pairs = [(split(out, level), split(cotangent, level)) for out, cotangent in zip(outs, cotangents)]
     found = pull([out for (out, _), _ in pairs], primals, [one for _, (one, _) in pairs], create, keep=True)

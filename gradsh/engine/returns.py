@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -30,7 +32,7 @@ def named(label: str, names: tuple[str, ...]) -> type[Returned]:
     """The type of the results of `torch.<label>`."""
     found = _types.get((label, names))
     if found is None:
-        fields: dict[str, Any] = {name: property(lambda self, k=k: self[k]) for k, name in enumerate(names)}
+        fields: dict[str, Any] = {name: property(itemgetter(k)) for k, name in enumerate(names)}
         found = type(label, (Returned,), {"__slots__": (), "names": names, "label": label, **fields})
         _types[label, names] = found
     return found

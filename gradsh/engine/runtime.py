@@ -93,7 +93,7 @@ def fit(value: Any, wanted: Meta) -> Any:
     """Undo broadcasting and promotion: sum a raw gradient to the operand's shape, in its type."""
     shape, dtype = wanted
     kind = value.__class__
-    if kind is ndarray and value.shape != shape or shape and kind is not ndarray:
+    if (kind is ndarray and value.shape != shape) or (shape and kind is not ndarray):
         value = arrays.sum_to(value, shape) if shape else arrays.total(value)
         kind = value.__class__
     if dtype is (single if kind is float32 else double if kind is float else BY_CHAR[value.dtype.char]):
@@ -179,10 +179,12 @@ _waiting: list[tuple[dict[str, Any], str | None, list[str]]] = []
 def names() -> dict[str, Any]:
     """The globals of generated code."""
     return {
-        "Tensor": Tensor, "Parameter": Parameter, "new": new, "wrap": wrap, "state": state, "tick": tick, "getframe": getframe, "user_frame": user_frame, "PENDING": PENDING, "OpNode": OpNode,
+        "Tensor": Tensor, "Parameter": Parameter, "new": new, "wrap": wrap, "state": state,
+        "tick": tick, "getframe": getframe, "user_frame": user_frame, "PENDING": PENDING, "OpNode": OpNode,
         "general_call": general_call, "again": again, "rule_again": rule_again, "explained": explained, "canonical": canonical,
-        "scalar_result": scalar_result, "single_result": single_result,
-        "shared": shared, "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "unfit": unfit, "SINGLE": SINGLE, "fit": fit, "fit_recorded": fit_recorded,
+        "scalar_result": scalar_result, "single_result": single_result, "shared": shared,
+        "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "unfit": unfit, "SINGLE": SINGLE,
+        "fit": fit, "fit_recorded": fit_recorded,
         "accumulate": accumulate, "accumulate_recorded": accumulate_recorded, "check_saved": check_saved,
         "refuse_inference": refuse_inference,
         "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "rewrapped": rewrapped,

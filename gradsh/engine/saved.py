@@ -29,7 +29,7 @@ def saved_value(node: Node, name: str) -> Any:
     if node.extra is not None and node.extra.packed and field in node.extra.packed:
         from gradsh.engine.packing import unpacked_field
 
-        value = unpacked_field(node, field, node.extra.packed[field])
+        value = unpacked_field(node, field, node.extra.packed[field])  # type: ignore[arg-type]
     if field == "out":
         return wrap(value, node)
     assert op is not None

@@ -32,8 +32,8 @@ class State:
     """
 
     __slots__ = (
-        "anomaly", "backward_depth", "check_nan", "cuda_as_cpu", "default", "files", "grad", "inference", "inference_seen", "keep",
-        "ledger", "levels", "lists", "print_options",
+        "anomaly", "backward_depth", "check_nan", "cuda_as_cpu", "default", "files", "grad", "inference",
+        "inference_seen", "keep", "ledger", "levels", "lists", "print_options",
     )  # fmt: skip
 
     def __init__(self) -> None:

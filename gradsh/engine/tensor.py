@@ -60,6 +60,16 @@ class Tensor:
     extra: Alias | None
     parts: tuple[Any, ...]
 
+    if TYPE_CHECKING:  # what `gradsh.ops` adds: methods and operators
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __neg__(self) -> Any: ...
+        def __add__(self, other: Any) -> Any: ...
+        def __radd__(self, other: Any) -> Any: ...
+        def __sub__(self, other: Any) -> Any: ...
+        def __mul__(self, other: Any) -> Any: ...
+        def __rmul__(self, other: Any) -> Any: ...
+
     __hash__ = object.__hash__
     __array_priority__ = 1000  # numpy's operators leave a tensor on their right to ours
 
@@ -80,7 +90,7 @@ class Tensor:
     @property
     def ndim(self) -> int:
         raw = self.raw
-        return 0 if raw.__class__ is float else raw.ndim  # type: ignore[no-any-return]
+        return 0 if raw.__class__ is float else raw.ndim
 
     @property
     def requires_grad(self) -> bool:
@@ -171,7 +181,7 @@ class Tensor:
         """The one number this tensor holds, as Python's."""
         raw = self.raw
         if raw.__class__ is float:
-            return raw  # type: ignore[no-any-return]
+            return raw
         if raw.size != 1:
             raise fault(RuntimeError, f"a Tensor with {raw.size} elements cannot be converted to Scalar")
         return raw.item()  # type: ignore[no-any-return]
@@ -224,7 +234,7 @@ class Tensor:
     def __iter__(self) -> Iterator[Tensor]:
         if self.ndim == 0:
             raise fault(TypeError, "iteration over a 0-d tensor")
-        return iter(self.unbind(0))  # type: ignore[attr-defined]
+        return iter(self.unbind(0))
 
     def __contains__(self, value: Any) -> bool:
         if not isinstance(value, Tensor | float | int):
@@ -233,7 +243,7 @@ class Tensor:
         return bool((self == value).any())  # type: ignore[attr-defined]
 
     def __reversed__(self) -> Tensor:
-        return self.flip(0) if self.ndim else self  # type: ignore[attr-defined, no-any-return]
+        return self.flip(0) if self.ndim else self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:
@@ -251,12 +261,12 @@ class Tensor:
             found.node = found.extra = None
             found.grad = None if self.grad is None else self.grad.__deepcopy__(memo)
             memo[id(self)] = found.requires_grad_(self.requires_grad)
-        return found  # type: ignore[no-any-return]
+        return found
 
     def numel(self) -> int:
         """How many numbers it holds."""
         raw = self.raw
-        return 1 if raw.__class__ is float else raw.size  # type: ignore[no-any-return]
+        return 1 if raw.__class__ is float else raw.size
 
     # ---- text
 

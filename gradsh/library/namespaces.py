@@ -96,7 +96,8 @@ REGISTERED = {
     "torch.func": "func", "torch.random": "random", "torch.backends": "backends", "torch.version": "version",
     "torch.utils.hooks": "utils.hooks", "torch.autograd.gradcheck": "autograd.gradcheck",
     "torch.autograd.graph": "autograd.graph",
-    "torch.autograd.grad_mode": "autograd.grad_mode", "torch.autograd.forward_ad": "autograd.forward_ad", "torch.testing": "testing",
+    "torch.autograd.grad_mode": "autograd.grad_mode", "torch.autograd.forward_ad": "autograd.forward_ad",
+    "torch.testing": "testing",
 }  # fmt: skip
 
 # Other people's modules: where their names come from.

@@ -135,7 +135,7 @@ def namedtuple(typename: str, field_names: Any, *, rename: bool = False, default
     """A class of tuples whose items have names."""
     import collections
 
-    made = collections.namedtuple(typename, field_names, rename=rename, defaults=defaults)  # type: ignore[misc]
+    made = collections.namedtuple(typename, field_names, rename=rename, defaults=defaults)  # type: ignore[misc, arg-type]
     members.allow(made, (*made._fields, "_asdict", "_replace", "_fields", "count", "index"))
     return made
 

@@ -36,7 +36,8 @@ TORCH = {
     "torch.hub": "layers of torch.nn", "torch.sparse": "a dense tensor", "torch.quantization": "a model in float32",
     "torch.cuda.amp": "the code inside, without it", "torch.amp": "the code inside, without it",
     "torch.nn.utils.parametrize": "a property that computes the parameter",
-    "torch.utils.cpp_extension": "torch.autograd.Function", "torch.library": "torch.autograd.Function", "torch.utils.checkpoint": "the function itself",
+    "torch.utils.cpp_extension": "torch.autograd.Function", "torch.library": "torch.autograd.Function",
+    "torch.utils.checkpoint": "the function itself",
 }  # fmt: skip
 
 

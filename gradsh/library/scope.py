@@ -96,7 +96,7 @@ def outermost(dialect: str, names: Iterable[str]) -> dict[str, Any]:
 def assign_fields(value: Any, fields: dict[str, Any]) -> None:
     """Set attributes by name, as a state that was loaded says: none that Python or numpy would ask for by itself."""
     for name, field in fields.items():
-        if not isinstance(name, str) or is_dunder(name):
+        if name.__class__ is not str or is_dunder(name):
             raise fault(KeyError, f"a state has no field {name!r}")
         setattr(value, name, field)
 

@@ -113,7 +113,9 @@ def _normal_of(stream, mean, std):
     """Standard normal numbers, scaled and shifted by tensors; no gradient reaches those."""
     like = mean if isinstance(mean, Tensor) else std
     if state.levels:
-        return chance.drawn_for([mean, std], lambda *both: _scaled(stream, *both, like.dtype.name))
+        return chance.drawn_for(
+            [mean, std], lambda means, deviations: _scaled(stream, means, deviations, like.dtype.name)
+        )
     if isinstance(std, Tensor):
         if (array_of(std) < 0).any():
             raise fault(RuntimeError, "normal expects all elements of std >= 0.0")

@@ -77,8 +77,8 @@ def reduced_each(name):
 
     def rule(*operands, reduction, **settings):
         rank = operands[0].ndim - 1
-        operands = (one if one is None else aligned(one, rank) for one in operands)
-        return reduced(OPS[name](*operands, reduction="none", **settings), reduction)
+        aligned_ones = [one if one is None else aligned(one, rank) for one in operands]
+        return reduced(OPS[name](*aligned_ones, reduction="none", **settings), reduction)
 
     return rule
 

@@ -17,7 +17,7 @@ from gradsh.ops.examples import aligned, moved, spread
 
 def _without_masks(indices, places):
     """Index tensors in which a mask that is the same for all examples is replaced by the places where it holds."""
-    found, where = [], []
+    found, where = [], []  # type: ignore[var-annotated]
     for index, place in zip(indices, places):
         if index.dtype is boolean and not index.raw.strides[0]:
             named = OPS["nonzero_places"](OPS["select"](index, dim=0, index=0))

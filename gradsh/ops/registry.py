@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 PLACES = (
     "torch", "Tensor", "F", "linalg", "special", "autograd", "autograd.functional", "autograd.function", "autograd.graph",
-    "autograd.grad_mode", "autograd.gradcheck", "autograd.forward_ad", "func", "cuda", "backends", "random", "testing", "utils.hooks", "version",
+    "autograd.grad_mode", "autograd.gradcheck", "autograd.forward_ad", "func", "cuda", "backends", "random",
+    "testing", "utils.hooks", "version",
 )  # fmt: skip
 NAMESPACES = {place: Lazy(place) for place in PLACES}
 
@@ -231,7 +232,7 @@ def add_operator(
         else:
             operator = call
         setattr(Tensor, dunder, operator)
-        return operator(self) if len(op.operands) == 1 else operator(self, other)
+        return operator(self, other) if len(op.operands) > 1 else operator(self)  # type: ignore[call-arg]
 
     symbol = SYMBOLS.get(dunder, dunder)
     first.__name__ = dunder

@@ -88,6 +88,7 @@ def _in_chunks(func, size, dims, leaves, shape, out_dims, randomness, settings, 
         raise fault(AssertionError, "arg_spec must not be None", notes=("there are no examples",))
     out_shape = found[0][1]
     places = broadcast(out_dims, out_shape)
+    assert places is not None  # on_examples has matched them
     if None in places:
         raise fault(
             TypeError, "cat(): argument 'dim' must be int, not NoneType", hint="out_dims of 0, or no chunk_size"

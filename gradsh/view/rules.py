@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ast
+
     from gradsh.engine.op import Op
 
 
@@ -26,7 +28,7 @@ def rule_texts(op: Op) -> list[str]:
     return found
 
 
-def _renamed(tree: object, op: Op) -> object:
+def _renamed(tree: ast.AST, op: Op) -> ast.AST:
     import ast
 
     class Rename(ast.NodeTransformer):
@@ -37,4 +39,4 @@ def _renamed(tree: object, op: Op) -> object:
                     base, suffix = node.id[: -len(ending)], ending
             return ast.Name(op.public.get(base, base) + suffix, node.ctx)
 
-    return Rename().visit(tree)
+    return Rename().visit(tree)  # type: ignore[no-any-return]

@@ -55,7 +55,7 @@ def _definition(value: Any) -> tuple[str, str, int] | None:
     if code is None and isinstance(value, type):
         code = next((one.__code__ for one in vars(value).values() if hasattr(one, "__code__")), None)
     source = None if code is None else Source.of(code.co_filename)
-    if source is None:
+    if code is None or source is None:
         return None
     name = value.__name__
     from gradsh.lang.outline import definition

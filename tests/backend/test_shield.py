@@ -66,7 +66,7 @@ def test_an_error_inside_does_not_keep_the_shield_up() -> None:
 
 def test_gradients_of_the_leaves_arrive_together(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     session.run("x, y = param(2.0), param(3.0)")
-    add_grad = backward.add_grad
+    add_grad = backward.add_grad  # type: ignore[attr-defined]
 
     def interrupted(*arguments: Any) -> None:
         shield.interrupt()

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from gradsh.engine.backward import grad
-from gradsh.engine.batched import batched
+from gradsh.engine.batched import batched, zeros_like
 from gradsh.engine.create import tensor
-from gradsh.engine.forward import zeros_like
 from gradsh.engine.level import VMAP, Level
 from gradsh.engine.op import OPS, Op
 from gradsh.engine.tensor import Tensor
@@ -59,7 +58,7 @@ class Case:
     def __init__(self, op: Op, sample: Sample, wide: tuple[int, ...]) -> None:
         self.op, self.settings, self.wide = op, sample.settings, wide
         rngs = [np.random.default_rng(seed) for seed in range(SIZE)]
-        drawn = [[None if one is None else one(rng) for one in sample.operands] for rng in rngs]
+        drawn: list[list[Any]] = [[None if one is None else one(rng) for one in sample.operands] for rng in rngs]
         self.values = [
             np.stack([row[k] for row in drawn]) if k in wide else drawn[0][k] for k in range(len(sample.operands))
         ]
@@ -76,7 +75,7 @@ class Case:
         with Level(VMAP, size=SIZE) as level:
             operands = [batched(one, level) if k in self.wide else one for k, one in enumerate(leaves)]
             found = outputs(self.op, self.op(*operands, **self.settings))
-            return [one.inner for one in found]  # type: ignore[attr-defined]
+            return [one.inner for one in found]
 
     def in_turn(self, leaves: list[Any]) -> list[Tensor]:
         rows = []

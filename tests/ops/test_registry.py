@@ -72,6 +72,11 @@ def outputs(op: Op, found: Any) -> list[Tensor]:
     return [value for value, keep in zip(found, op.differentiable, strict=True) if keep] if op.outputs else [found]
 
 
+def gradients(total: Tensor, leaves: list[Any], **settings: bool) -> list[Any]:
+    """A gradient for each leaf, zeros where it has no part in the total."""
+    return list(grad(total, leaves, allow_unused=True, materialize_grads=True, **settings))
+
+
 class Case:
     """An op on drawn operands, as a function of those that have a derivative."""
 
@@ -95,6 +100,7 @@ class Case:
         total: Any = tensor(0.0)
         for out, weight in zip(self.run(free), self.weights, strict=True):
             total = total + OPS["sum_all"](out * tensor(weight))
+        assert isinstance(total, Tensor)
         return total
 
     def slope(self, point: list[Any]) -> list[np.ndarray]:
@@ -103,7 +109,7 @@ class Case:
         total = self.loss(leaves)
         if not total.requires_grad:
             return [np.zeros_like(x) for x in point]
-        return [np.asarray(g.raw) for g in grad(total, leaves, allow_unused=True, materialize_grads=True)]
+        return [np.asarray(g.raw) for g in gradients(total, leaves)]
 
     def shifted(self, step: float) -> list[np.ndarray]:
         return [x + step * d for x, d in zip(self.point, self.direction, strict=True)]
@@ -152,9 +158,9 @@ def test_derivatives(op: Op, sample: Sample) -> None:
 
         # recorded = raw
         if total.requires_grad:
-            recorded = grad(total, leaves, create_graph=True, allow_unused=True, materialize_grads=True)
+            recorded = gradients(total, leaves, create_graph=True)
         else:
-            recorded = tuple(tensor(np.zeros_like(x)) for x in case.point)
+            recorded = [tensor(np.zeros_like(x)) for x in case.point]
         for one, other in zip(raw, recorded, strict=True):
             np.testing.assert_allclose(other.raw, one, rtol=1e-9, atol=1e-12)
 
@@ -181,7 +187,7 @@ def test_derivatives(op: Op, sample: Sample) -> None:
             for up, down in zip(case.slope(case.shifted(1e-5)), case.slope(case.shifted(-1e-5)), strict=True)
         ]
         if inner.requires_grad:
-            second = [g.raw for g in grad(inner, leaves, allow_unused=True, materialize_grads=True)]
+            second = [g.raw for g in gradients(inner, leaves)]
         else:
             second = [np.zeros_like(x) for x in case.point]
         for one, other in zip(second, numeric_second, strict=True):

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _ast import expr, stmt
     from collections.abc import Sequence
+    from typing import Any
 
     from gradsh.lang.emitter import Emitter
     from gradsh.lang.form import Rest
@@ -69,7 +70,7 @@ class Assign(Statement):
         return _assigned(targets, value, out, **out.at(self))
 
 
-def _assigned(targets: Sequence[Form], value: Form, out: Emitter, **at: int) -> stmt:
+def _assigned(targets: Sequence[Form], value: Form, out: Emitter, **at: Any) -> stmt:
     if len(targets) == 1 and type(targets[0]) is Attribute:
         return targets[0].assigned(value.emit(out), out, **at)
     return _ast.Assign([target.target(out, STORE) for target in targets], value.emit(out), **at)

@@ -174,7 +174,7 @@ class Part:
 def kept(value: Any) -> Any:
     """An argument as it is now: what a program changes later has been drawn already."""
     if isinstance(value, Tensor):
-        value = value.numpy()  # type: ignore[attr-defined]
+        value = value.numpy()
     copy = getattr(value, "copy", None) if type(value).__module__ in ("builtins", "numpy") else None
     return value if copy is None else copy()
 

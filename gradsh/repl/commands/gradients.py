@@ -118,7 +118,8 @@ def _need_seed(value: Value, tensor: Tensor, seed: Value | None) -> None:
             "element 0 of tensors does not require grad and does not have a grad_fn",
             span=value.span,
             notes=(
-                f"nothing that {value.text} was computed from requires a gradient, or it was computed under no_grad or detached",
+                f"nothing that {value.text} was computed from requires a gradient, or it was computed under no_grad or "
+                "detached",
             ),
             hint="make an input require one: x = param(2.0), or x.requires_grad_()",
         )
