@@ -132,8 +132,14 @@ class Session:
         if "_" in program.assigned:
             self._own_underscore = False
         start = len(self.records)
-        with _Entered(self, program):
-            exec(program.code, self.namespace)
+        try:
+            with _Entered(self, program):
+                exec(program.code, self.namespace)
+        except TypeError as error:
+            from gradsh.lang.misfits import reword
+
+            reword(error)
+            raise
         found = self.records[start:]
         if not self._entered:
             self.records.clear()

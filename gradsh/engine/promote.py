@@ -132,7 +132,9 @@ def _without_tensors(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]
         _check_settings(op, settings)
         bare = state.lists and op.kind == ELEMENTWISE
         for k, operand in enumerate(operands):
-            if operand is not None and not (bare and isinstance(operand, NUMBERS)):
+            if operand is None and op.operands[min(k, len(op.operands) - 1)] in op.optional:
+                continue
+            if not (bare and isinstance(operand, NUMBERS)):
                 raise not_a_tensor(op, k, operand)
         if op.floating:
             operands = tuple(float(operand) for operand in operands)

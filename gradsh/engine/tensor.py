@@ -6,7 +6,7 @@ from gradsh.backend.dtypes import BY_CHAR, FLOATING, DType, boolean, float32 as 
 from gradsh.engine.node import AccumulateGrad, Node, Output
 from gradsh.engine.site import user_site
 from gradsh.engine.state import state, tick
-from gradsh.fault import fault
+from gradsh.fault import blamed, fault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ class Size(tuple[int, ...]):
         return Size(tuple.__add__(self, tuple(other)))
 
     def __getitem__(self, key: Any) -> Any:
-        found = tuple.__getitem__(self, key)
+        try:
+            found = tuple.__getitem__(self, key)
+        except (IndexError, TypeError) as error:
+            raise blamed(error) from None
         return Size(found) if isinstance(key, slice) else found
 
 

@@ -60,6 +60,7 @@ def runtime_names() -> dict[str, Any]:
         ".icaret": arithmetic.in_place_caret,
         ".icaret_item": arithmetic.item_changer(arithmetic.in_place_caret),
         ".in_finally": in_finally,
+        ".caught": caught,
         ".slice": slice,
         ".format": formatting.format_field,
         ".list": list,
@@ -80,6 +81,15 @@ def in_finally() -> None:
     error = sys.exception()
     if error is not None and not isinstance(error, Exception | GeneratorExit):
         raise error
+
+
+def caught() -> None:
+    """Give the error that a handler has caught, and has a name for, the words that PyTorch has for it."""
+    error = sys.exception()
+    if isinstance(error, TypeError):
+        from gradsh.lang.misfits import reword
+
+        reword(error)
 
 
 def list_names(*values: Any) -> list[str]:

@@ -133,7 +133,7 @@ class Module(Members, Hooked):
         for registry in (own["_parameters"], own["_buffers"], own["_modules"]):
             if name in registry and name[:2] != "__":  # numpy asks every object for such names
                 return registry[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        raise fault(AttributeError, f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
         if name in self._parameters or name in self._buffers or name in self._modules:

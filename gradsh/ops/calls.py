@@ -166,9 +166,12 @@ def _again(
         plural = "s" if len(missing) == 1 else ""  # so in PyTorch
         names = ", ".join(f'"{key}"' for key in missing)
         raise fault(TypeError, f"{name}() missing {len(missing)} required positional argument{plural}: {names}")
+    if method and len(known) == 1 and not code.co_flags & 12:  # METH_NOARGS
+        takes = f"no arguments ({len(given)} given)" if given else "no keyword arguments"
+        raise fault(TypeError, f"TensorBase.{name}() takes {takes}")
     if len(given) > len(wanted) and not code.co_flags & 4:
         span = str(len(wanted)) if len(required) == len(wanted) else f"from {len(required)} to {len(wanted)}"
-        plural = "" if len(wanted) == 1 else "s"
+        plural = "" if len(wanted) == 1 and len(required) == 1 else "s"
         were = "was" if len(given) == 1 else "were"
         raise fault(TypeError, f"{name}() takes {span} positional argument{plural} but {len(given)} {were} given")
     raise fault(TypeError, str(error))

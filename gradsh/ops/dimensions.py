@@ -42,7 +42,10 @@ def axes_of(dim: Any, ndim: int, argument: str = "dim") -> tuple[int, ...]:
 def _index(value: Any, argument: str, wanted: str) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise Unfit(argument, wanted, value)
-    return int(value.__index__())
+    try:
+        return int(value.__index__())
+    except TypeError:  # a tensor of several numbers, or of fractions
+        raise Unfit(argument, wanted, value) from None
 
 
 def kept_shape(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:

@@ -88,7 +88,9 @@ def function(
                 value = checked(target, label, method=place == "Tensor", overloads=overloads)
             put(place, other or label, value if alone is None else _short(alone, value, place, other or label), file)
             if place == "Tensor" and inplace:
-                add_inplace(other or label, target, file)
+                changed = other or label
+                fitting = target if python else checked(target, f"{changed}_", method=True, overloads=overloads)
+                add_inplace(changed, fitting, file)
         return target
 
     return register
@@ -158,10 +160,15 @@ def add_inplace(name: str, target: Callable[..., Any], file: str) -> None:
 
         return inplace(target, self, *args, what=label, **settings)
 
-    changed.__name__ = label
+    changed.__name__ = changed.__qualname__ = label
     put("Tensor", label, changed, file)
     if name in INPLACE_FUNCTIONS:
-        put("torch", label, changed, file)
+
+        def change(input: Tensor, *args: Any, **settings: Any) -> Tensor:
+            return changed(tensor_argument(input, label), *args, **settings)
+
+        change.__name__ = change.__qualname__ = label
+        put("torch", label, change, file)
 
 
 def add_op(op: Op) -> None:

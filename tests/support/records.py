@@ -15,6 +15,8 @@ from contextlib import redirect_stdout
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+from gradsh.lang.locate import is_internal
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -38,7 +40,7 @@ def faults(session: Session, record: Record) -> list[str]:
         with redirect_stdout(printed):
             session.run(program(record), name="record.py")
     except Exception as error:
-        return [f"{type(error).__name__}: {error}"]
+        return [told(error)]
     found = differences(parse(printed.getvalue()), expected(record))
     if "backward_error" in record:
         found += wrong_error(session, inputs(record, requires_grad=True) + backward(record), record["backward_error"])
@@ -50,10 +52,13 @@ def wrong_error(session: Session, text: str, want: Mapping[str, str]) -> list[st
         with redirect_stdout(StringIO()):
             session.run(text, name="record.py")
     except Exception as error:
-        found = f"{type(error).__name__}: {error}"
-        kind, message = type(error).__name__, str(error)
-        return [] if kind == want["type"] and want["message"] in message else [f"{found}, not {want}"]
+        right = not is_internal(error) and type(error).__name__ == want["type"] and want["message"] in str(error)
+        return [] if right else [f"{told(error)}, not {want}"]
     return [f"no error, not {want}"]
+
+
+def told(error: Exception) -> str:
+    return f"{'internal ' if is_internal(error) else ''}{type(error).__name__}: {error}"
 
 
 # ---- the program

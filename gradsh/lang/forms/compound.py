@@ -97,7 +97,10 @@ class Handler(Form):
         at = out.at(self)
         kinds = self.kinds.emit(out) if self.kinds else _ast.Name(".Exception", LOAD, **at)
         name = self.name and out.bind(self.name, self)
-        return _ast.ExceptHandler(kinds, name, out.block(self.body), **at)
+        body = out.block(self.body)
+        if name:
+            body.insert(0, _ast.Expr(out.helper(".caught", (), at), **at))
+        return _ast.ExceptHandler(kinds, name, body, **at)
 
 
 def final(body: Block, out: Emitter) -> list[stmt]:
