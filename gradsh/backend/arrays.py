@@ -13,7 +13,7 @@ with shield:  # numpy cannot be loaded again where it was interrupted
 
 from numpy import ndarray as ndarray  # noqa: PLC0414  (offered to those who ask here for array types)
 
-from gradsh.backend import loading, selection
+from gradsh.backend import allocation, loading, selection
 from gradsh.backend.dtypes import BY_CHAR, DType, float32 as single, float64 as double
 
 TYPE_CHECKING = False
@@ -113,9 +113,23 @@ def total(x: Any) -> Any:
     if not 0 < size <= FEW:
         return np.add.reduce(x, None)
     ones = of_type[size]
+    return (x if x.ndim == 1 else x.reshape(-1)).dot(_column(size, x.dtype) if ones is None else ones)
+
+
+def sums(x: Any, axes: tuple[int, ...], keepdim: bool = True) -> Any:
+    """The sums of floats over dimensions; rows of a few numbers are added by BLAS, as in `total`."""
+    if len(axes) == 1 and x.__class__ is ndarray:
+        *lead, size = x.shape
+        if lead and axes[0] in (-1, len(lead)) and 0 < size <= FEW and x.dtype.char in _ones and x.flags.c_contiguous:
+            return x.reshape(-1, size).dot(_column(size, x.dtype)).reshape((*lead, 1) if keepdim else lead)
+    return np.add.reduce(x, axes, None, None, keepdim)  # type: ignore[call-overload]
+
+
+def _column(size: int, dtype: Any) -> Any:
+    ones = _ones[dtype.char][size]
     if ones is None:
-        ones = of_type[size] = np.ones(size, x.dtype)
-    return (x if x.ndim == 1 else x.reshape(-1)).dot(ones)
+        ones = _ones[dtype.char][size] = np.ones(size, dtype)
+    return ones
 
 
 def sum_to(raw: Any, shape: tuple[int, ...]) -> Any:
@@ -151,4 +165,5 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+allocation.keep_freed_memory()
 loading.announce()
