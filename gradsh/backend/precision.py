@@ -42,9 +42,11 @@ def by_library(function: Callable[[float], float], x: Doubles) -> Doubles:
 
 def horner(x: Any, coefficients: Sequence[float]) -> Any:
     """The polynomial with these coefficients, that of the highest power first."""
-    value: Any = coefficients[0]
-    for coefficient in coefficients[1:]:
-        value = value * x + coefficient
+    value = coefficients[0] * x
+    for coefficient in coefficients[1:-1]:
+        value += coefficient
+        value *= x
+    value += coefficients[-1]
     return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from gradsh.backend.blocks import in_blocks
 from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import elementwise, general
@@ -16,11 +17,11 @@ from gradsh.ops.rectifiers import TORCH_F, F, applied, floats_for
 from gradsh.ops.registry import function, tensor_argument
 from gradsh.ops.samples import Sample, nonzero, reals
 from gradsh.ops.slicing import part
-from gradsh.ops.special import erf
 from gradsh.ops.unary import exp, sigmoid, tanh
 
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 ROOT_HALF = math.sqrt(0.5)
+ROOT_2_PI_BELOW = 1 / math.sqrt(2 * math.pi)
 ROOT_2_PI, CUBIC = math.sqrt(2 / math.pi), 0.044715  # of gelu's form with tanh
 
 # ---- sigmoids
@@ -130,14 +131,37 @@ def celu(input, alpha=1.0, inplace=False):
 
 
 @elementwise(
-    x=lambda g, x: g * (0.5 * (1 + erf(x * ROOT_HALF)) + x * (exp(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi)))),
+    x=lambda g, x: g * (exp(-0.5 * x * x) * (2 - x * x) * ROOT_2_PI_BELOW),
+    sample=reals,
+    at=(),
+)
+@in_blocks
+def gaussian_slope(xp, x):
+    """The derivative of x Φ(x), with Φ the normal distribution function: Φ(x) + x φ(x)."""
+    density = xp.exp(-0.5 * x * x)
+    density *= x
+    density *= ROOT_2_PI_BELOW
+    share = xp.erf(x * ROOT_HALF)
+    share += 1
+    share *= 0.5
+    share += density
+    return share
+
+
+@elementwise(
+    x=lambda g, x: g * gaussian_slope(x),
     sample=reals,
     name="gelu",
     **floats_for("GeluKernelImpl"),
 )
+@in_blocks
 def gaussian_gate(xp, x):
     """x times the normal distribution function of x."""
-    return 0.5 * x * (1 + xp.erf(x * ROOT_HALF))
+    found = xp.erf(x * ROOT_HALF)
+    found += 1
+    found *= x
+    found *= 0.5
+    return found
 
 
 def _gelu_tanh_slope(g, x):

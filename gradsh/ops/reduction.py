@@ -27,7 +27,7 @@ def total(xp, x, axes, keepdim=False):
         return xp.total(x)
     char = "d" if x.__class__ is float else x.dtype.char
     if char in "df":
-        return xp.add.reduce(x, axes, None, None, keepdim)
+        return xp.sums(x, axes, keepdim)
     if char == "e":
         return xp.add.reduce(x, axes, xp.float32, None, keepdim).astype(xp.float16)
     return xp.add.reduce(x, axes, xp.int64, None, keepdim)

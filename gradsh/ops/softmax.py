@@ -39,14 +39,14 @@ def _restored(found, x):
 def normalised(xp, x, *, axes):
     """exp(x) over the sum of them along a dimension."""
     weights = xp.exp(_shifted(xp, x, axes))
-    return _restored(weights / xp.add.reduce(weights, axes, None, None, True), x)
+    return _restored(weights / xp.sums(weights, axes), x)
 
 
 @general(x=lambda g, out, axes: g - exp(out) * _total(g, axes), sample=ALONG, at=(), name="log_softmax")
 def log_normalised(xp, x, *, axes):
     """The logarithm of softmax."""
     shifted = _shifted(xp, x, axes)
-    return _restored(shifted - xp.log(xp.add.reduce(xp.exp(shifted), axes, None, None, True)), x)
+    return _restored(shifted - xp.log(xp.sums(xp.exp(shifted), axes)), x)
 
 
 def _along(op, input, dim, dtype):
@@ -123,7 +123,7 @@ def log_of_sum(xp, x, *, axes, keepdim):
     x = xp.asarray(x)
     largest = xp.maximum.reduce(x, axes, None, None, True, initial=-xp.inf)
     largest = xp.where(xp.isfinite(largest), largest, 0).astype(x.dtype)
-    found = xp.log(xp.add.reduce(xp.exp(x - largest), axes, None, None, keepdim))
+    found = xp.log(xp.sums(xp.exp(x - largest), axes, keepdim))
     return found + (largest if keepdim else largest.reshape(found.shape))
 
 

@@ -18,8 +18,8 @@ from gradsh.ops.structure import to_dtype
 def _deviations(xp, x, axes, eps):
     """(numbers less their mean, the inverse of their deviation)"""
     count = x.dtype.type(reduced_count(x.shape, axes))
-    off = x - xp.divide(xp.add.reduce(x, axes, None, None, True), count)
-    variance = xp.divide(xp.add.reduce(off * off, axes, None, None, True), count)
+    off = x - xp.divide(xp.sums(x, axes), count)
+    variance = xp.divide(xp.sums(off * off, axes), count)
     return off, xp.divide(1, xp.sqrt(variance + x.dtype.type(eps)))
 
 
@@ -75,10 +75,10 @@ def standard_back(xp, x, y, *, axes, eps):
     """The derivative of `standard` at y, times x."""
     count = y.dtype.type(reduced_count(y.shape, axes))
     off, inverse = _standardised(xp, y, axes, eps)
-    along = xp.divide(xp.add.reduce(x * off, axes, None, None, True), count)
+    along = xp.divide(xp.sums(x * off, axes), count)
     off *= -along
     off += x
-    off -= xp.divide(xp.add.reduce(x, axes, None, None, True), count)
+    off -= xp.divide(xp.sums(x, axes), count)
     off *= inverse
     return off
 
