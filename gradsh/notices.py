@@ -7,14 +7,17 @@ import warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import FrameType
     from typing import Any
 
+    from gradsh.engine.undefined import GradientWarning
     from gradsh.lang import Program
     from gradsh.lang.source import Source, Span
     from gradsh.session import Session
 
 MOST_SKIPPED = 3
+ADVICE = "give the op a value that it can take where its result is left out: f(where(mask, x, 1))"
 # Python's own: what is out of date is no news to those who did not write it.
 FILTERS = [
     ("default", None, DeprecationWarning, "__main__", 0),
@@ -37,12 +40,23 @@ class Notices:
         if self.session.writer is not None:
             self.session.writer.note(f"note: {text}")
 
-    def warn(self, kind: str, message: str, span: Span | None) -> None:
+    def warn(
+        self, kind: str, message: str, span: Span | None, help: str | None = None, notes: Sequence[str] = ()
+    ) -> None:
         """Show a warning with its place."""
         if self.session.writer is not None:
             from gradsh.lang.report import Report
 
-            self.session.writer.report(Report(kind, message, span, warning=True))
+            self.session.writer.report(Report(kind, message, span, help=help, notes=notes, warning=True))
+
+    def undefined(self, warning: GradientWarning) -> None:
+        """Show that a gradient is nan, and what to write instead."""
+        from gradsh.lang.locate import place_of
+        from gradsh.lang.safer import safer
+
+        code, lasti = warning.at
+        span = None if code is None else place_of(code, lasti)
+        self.warn("RuntimeWarning", str(warning), span, safer(warning) or ADVICE, warning.details.notes)
 
     def compiled(self, program: Program) -> None:
         """Show what the compiler found remarkable, and what it left out."""
@@ -70,8 +84,12 @@ class Notices:
         line: Any = None,
     ) -> None:
         """What Python's `warnings` calls to show one; it comes from the innermost of the program's lines that run."""
+        from gradsh.engine.undefined import GradientWarning
         from gradsh.lang.locate import place_of
 
+        if isinstance(message, GradientWarning):
+            self.undefined(message)
+            return
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename not in self.session.programs:
             frame = frame.f_back

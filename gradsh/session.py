@@ -478,7 +478,7 @@ class Session:
 class _Entered:
     """The engine's state while a session's program runs, and what it was before."""
 
-    RESTORED = ("default", "lists", "keep", "ledger", "grad", "inference", "backward_depth")
+    RESTORED = ("default", "lists", "keep", "ledger", "grad", "inference", "backward_depth", "suspicion")
 
     def __init__(self, session: Session, program: Program) -> None:
         self.session, self.program = session, program
@@ -539,9 +539,10 @@ class _Entered:
                     self.errstate.__exit__(None, None, None)
 
     def _hush(self) -> None:
-        """numpy's warnings off until the program ends; called when numpy is there."""
+        """numpy's warnings off until the program ends, but for what tells of a nan; called when numpy is there."""
         from gradsh.backend import arrays
+        from gradsh.engine.undefined import noticed
 
         if self.active:
-            self.errstate = arrays.errstate(all="ignore")
+            self.errstate = arrays.errstate(divide="call", over="call", under="ignore", invalid="call", call=noticed)
             self.errstate.__enter__()

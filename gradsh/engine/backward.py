@@ -14,10 +14,11 @@ from gradsh.engine import runtime
 from gradsh.engine.arrival import add_grad, arrive, call_node_hooks, prepare, retain_grad, run_observed
 from gradsh.engine.create import ones_of, zeros_of
 from gradsh.engine.level import refuse_inside
-from gradsh.engine.node import PENDING, AccumulateGrad, Node, OpNode, Released
+from gradsh.engine.node import PENDING, AccumulateGrad, Node, OpNode, Output, Released
 from gradsh.engine.op import OPS
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
+from gradsh.engine.undefined import judge, observe as look_at
 from gradsh.engine.wrapped import Wrapped
 from gradsh.fault import Site, fault
 
@@ -56,7 +57,7 @@ def backward(
             raise fault(RuntimeError, "`inputs` argument to `backward()` cannot be empty.")
         for target in targets:
             retain_grad(target)
-    _pass([root.current_node() for root in roots], seeds, targets, bool(keep), create_graph, accumulate=True)
+    walk([root.current_node() for root in roots], seeds, targets, bool(keep), create_graph, accumulate=True)
 
 
 def backward_of(
@@ -75,7 +76,7 @@ def backward_of(
         seed = 1.0 if kind is float else runtime.ONE if kind is runtime.float32 else None
         node = self.current_node()
         if seed is not None and node is not None:
-            _pass([node], [seed], None, bool(retain_graph), False, accumulate=True)
+            walk([node], [seed], None, bool(retain_graph), False, accumulate=True)
             return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
@@ -157,7 +158,7 @@ def gradients(
     """
     recorded = create or any(isinstance(seed, Wrapped) for seed in seeds)
     nodes: list[Any] = [root.current_node() for root in roots]
-    found = _pass(nodes, seeds if recorded else [seed.raw for seed in seeds], targets, keep, create, recorded=recorded)
+    found = walk(nodes, seeds if recorded else [seed.raw for seed in seeds], targets, keep, create, recorded=recorded)
     return [value if value is None or isinstance(value, Tensor) else wrap(runtime.canonical(value)) for value in found]
 
 
@@ -372,7 +373,7 @@ def second_time(node: Node) -> BaseException:
     )
 
 
-def _pass(
+def walk(
     nodes: list[Any],
     seeds: list[Any],
     targets: list[Any] | None,
@@ -419,7 +420,10 @@ def _pass(
                 runtime.accumulate(node, seed)
         mark = None if keep else Released()
         pop = queue.pop
-        plain = targets is None and not recorded and not state.check_nan
+        careful = state.check_nan or state.suspicion is not None
+        if state.suspicion is not None:
+            state.suspicion.careful = True
+        plain = targets is None and not recorded and not careful
         while queue:
             node = pop()
             g = node.g
@@ -458,7 +462,7 @@ def _pass(
                 else:
                     _deliver(node, g, node.own, recorded)
                 continue
-            if state.check_nan or (extra is not None and extra.post):
+            if (careful and node.__class__ is not Output) or (extra is not None and extra.post):
                 _observed(node, g, recorded)
             elif recorded:
                 node.run_recorded(g)
@@ -472,6 +476,7 @@ def _pass(
         for node in (*queue, *aside):
             node.g = None
         aside.clear()
+        state.suspicion = None
         raise
     finally:
         state.grad = grad_before
@@ -481,6 +486,8 @@ def _pass(
         for node, g in before:
             if node.g is None:
                 node.g = g
+    if state.suspicion is not None:
+        judge(nodes, (*(g for _, g, _ in leaves), *captured.values()), keep)
     with shield:
         for leaf, g, own in leaves:
             tensor = leaf.ref()
@@ -515,7 +522,7 @@ def _between(order: list[Node], ends: dict[Node, Any]) -> tuple[list[Node], set[
 
 
 def _observed(node: Node, g: Any, recorded: bool) -> None:
-    """Run a node that has hooks, or whose gradients are to be free of nan (`detect_anomaly`)."""
+    """Run a node that has hooks, or whose gradients are to be free of nan (`detect_anomaly`) or looked at."""
 
     def observe(given: tuple[Any, ...]) -> tuple[Any, ...]:
         if state.check_nan:
@@ -527,6 +534,8 @@ def _observed(node: Node, g: Any, recorded: bool) -> None:
                         sites=(("the operation it belongs to: {}", node.code, node.lasti),),
                         hint=":nan z tells where the nan comes from",
                     )
+        if state.suspicion is not None:
+            look_at(node, g, given)
         hooks = None if node.extra is None else node.extra.post
         return call_node_hooks(hooks, given, g) if hooks else given
 

@@ -10,6 +10,7 @@ from gradsh.engine.device import check_device
 from gradsh.engine.promote import numpy_numbers
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw, scalar_dtype, wrap
+from gradsh.engine.undefined import watch_data
 from gradsh.fault import fault
 
 TYPE_CHECKING = False
@@ -42,7 +43,9 @@ def tensor(
         dtype = dtype_argument(dtype, "tensor")
     if device is not None:
         check_device(device, "tensor")
-    return leaf(raw_of(data, dtype), requires_grad)
+    raw = raw_of(data, dtype)
+    watch_data(raw)
+    return leaf(raw, requires_grad)
 
 
 def leaf(raw: Any, requires_grad: bool = False) -> Tensor:

@@ -28,12 +28,13 @@ class State:
     files: programs may read and write files.
     cuda_as_cpu: a program that asks for cuda gets the processor.
     print_options: how tensors are written.
+    suspicion: that a gradient may be nan (`undefined.Suspicion`), or None.
     anomaly, check_nan: `detect_anomaly` is on; and with it, a nan that appears in a backward pass is an error.
     """
 
     __slots__ = (
         "anomaly", "backward_depth", "check_nan", "cuda_as_cpu", "default", "files", "grad", "inference",
-        "inference_seen", "keep", "ledger", "levels", "lists", "print_options",
+        "inference_seen", "keep", "ledger", "levels", "lists", "print_options", "suspicion",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -49,6 +50,7 @@ class State:
         self.print_options = PrintOptions()
         self.anomaly = self.check_nan = False
         self.backward_depth = 0
+        self.suspicion: Any = None
 
 
 state = State()

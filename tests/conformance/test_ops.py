@@ -29,6 +29,7 @@ def by_label() -> dict[str, list[Record]]:
 GROUPS = by_label()
 
 
+@pytest.mark.filterwarnings("ignore:gradient is nan:RuntimeWarning")
 @pytest.mark.parametrize("label", GROUPS)
 def test_op(label: str, not_yet: NotYet) -> None:
     session = Session(dialect="torch", dtype="float64")
