@@ -264,10 +264,10 @@ class OpNode(Node):
 
 
 def operation_name(node: Node) -> str:
-    """What PyTorch's errors call the operation of a node: `Mul` for MulBackward0."""
+    """What PyTorch's errors call the operation of a node: `Mul` for MulBackward0, `Transpose1` for TransposeBackward1."""
     name = node.name()
     head, _, number = name.rpartition("Backward")
-    return head if head and (number.isdigit() or not number) else name
+    return head + number.removeprefix("0") if head and (number.isdigit() or not number) else name
 
 
 class Extra:

@@ -7,6 +7,7 @@ arguments, which knows neither that a method's tensor is no argument, nor PyTorc
 
 from __future__ import annotations
 
+import os
 import re
 
 from gradsh.engine.tensor import Tensor
@@ -27,13 +28,12 @@ _BINDING = re.compile(
 )
 _POSITION = re.compile(r"(\w+)(\(\): argument '\w+' \(position )(\d+)(\) must be Tensor, not .*)", re.DOTALL)
 # Where an op's own code is called from, besides a program; and where its operands are looked at.
+_PLACES = {"F": "F", "functional": "F", "special": "special", "linalg": "linalg"}
 _CALLERS, _OPERANDS = ("registry.py", "inplace.py", "op.py"), "promote.py"
 
 
 def reword(error: TypeError) -> None:
     """Put PyTorch's message into an error that a call of an op raised; any other error stays as it is."""
-    import os
-
     frames = error.__traceback__
     while frames is not None and frames.tb_next is not None:
         frames = frames.tb_next
@@ -60,7 +60,9 @@ def _reworded(text: str, call: Call, function: Attribute, frame: FrameType) -> s
 
     method = _is_method(function.value, frame)
     name = function.name
-    if not any(name in NAMESPACES[place] for place in (("Tensor",) if method else ("torch", "F", "special", "linalg"))):
+    place = "Tensor" if method else _PLACES.get(getattr(function.value, "name", ""), "torch")
+    own: Any = (Tensor.__dict__ if method else NAMESPACES[place]).get(name)
+    if not _is_ops_code(own):
         return None
     position = _POSITION.fullmatch(text)
     if position:
@@ -70,10 +72,7 @@ def _reworded(text: str, call: Call, function: Attribute, frame: FrameType) -> s
         return None
     if found[2]:
         return _too_many(text, name, method, found)
-    own: Any = (Tensor.__dict__ if method else NAMESPACES["torch"]).get(name)
-    code = getattr(own, "__code__", None)
-    if code is None:
-        return None
+    code = own.__code__
     missing = [] if code.co_flags & 4 else _missing(call, code, len(own.__defaults__ or ()), method)
     if found[5] or missing:
         names = missing or (["input"] if code.co_flags & 4 else re.findall(r"'(\w+)'", text))
@@ -83,6 +82,14 @@ def _reworded(text: str, call: Call, function: Attribute, frame: FrameType) -> s
     if method and code.co_argcount == 1 and not code.co_kwonlyargcount:
         return f"TensorBase.{name}() takes no keyword arguments"
     return None
+
+
+def _is_ops_code(function: Any) -> bool:
+    """Whether a function is an op's own code, or what stands for it until its first call, or writes over its operand."""
+    code = getattr(function, "__code__", None)
+    return code is not None and (
+        code.co_filename.startswith("gradsh op ") or os.path.basename(code.co_filename) == "registry.py"
+    )
 
 
 def _too_many(text: str, name: str, method: bool, found: re.Match[str]) -> str:

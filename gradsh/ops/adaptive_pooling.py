@@ -120,6 +120,8 @@ def _with_default(output_size, input):
     """A size asked for, with None replaced by the input's own; Python's errors, as PyTorch's own Python code has them."""
     if isinstance(output_size, int):
         return output_size
+    if not isinstance(output_size, list | tuple):
+        raise fault(TypeError, f"object of type '{type(output_size).__name__}' has no len()")
     shape = input.shape
     if len(shape) <= len(output_size):
         raise fault(ValueError, f"Input dimension should be at least {len(output_size) + 1}")

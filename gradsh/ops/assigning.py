@@ -18,7 +18,7 @@ from gradsh.ops.expanding import expanded, expanded_size
 from gradsh.ops.index_tensors import explained, indexed_by_all, put
 from gradsh.ops.indexing import INTEGER, chained
 from gradsh.ops.registry import bind_operator, function
-from gradsh.ops.shape import viewed
+from gradsh.ops.shape import unsqueezed, viewed
 from gradsh.ops.structure import to_dtype
 
 SINGLE_RANGE = 3.4e38  # beyond it a number needs a closer look before it becomes a float32
@@ -30,6 +30,10 @@ def set_item(self, index, value):
         return
     if not isinstance(value, Tensor):
         value = _assigned(self, value)
+    if index is True or index is False:  # the whole, or nothing
+        if index:
+            _write_part(unsqueezed(self, dim=0), value)
+        return
     part, indices, places = chained(self, index)
     if indices:
         put_in(part, indices, places, _fitting(part, value, indices), ASSIGNMENT)
@@ -145,7 +149,7 @@ def put_in(tensor, indices, places, value, what, add=False):
             arrays.add.at(tensor.raw, key, value.raw)
         else:
             tensor.raw[key] = value.raw
-    except (IndexError, ValueError) as error:
+    except (IndexError, TypeError, ValueError) as error:
         raise _misfit(tensor, value, indices, places, error) from None
     record_change(tensor, what)
     if tracked:
@@ -155,7 +159,7 @@ def put_in(tensor, indices, places, value, what, add=False):
 
 def _misfit(tensor, value, indices, places, error):
     """PyTorch's error for index tensors or a value that do not fit."""
-    if isinstance(error, ValueError):
+    if not isinstance(error, IndexError):
         have, want = list(indexed_by_all(wrap(tensor.raw), *indices, places=places).shape), list(value.shape)
         message = f"shape mismatch: value tensor of shape {want} cannot be broadcast to indexing result of shape {have}"
         return fault(RuntimeError, message)
@@ -201,5 +205,5 @@ def index_put(input, indices, values, accumulate=False):
     values = _fitting(input, operand(values, "values"), indices)
     try:
         return put(input, values, *indices, places=places, add=bool(accumulate))
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise _misfit(input, values, indices, places, error) from None

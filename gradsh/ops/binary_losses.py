@@ -66,13 +66,16 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
             "deprecated. Please ensure they have the same size.",
         )
     if weight is not None:
-        broadcast_shapes(target.shape, weight.shape)
+        wide = broadcast_shapes(target.shape, weight.shape)
     if input.dtype is not target.dtype:
         found, wanted = TYPE_NAMES[target.dtype.name], TYPE_NAMES[input.dtype.name]
         raise fault(RuntimeError, f"Found dtype {found} but expected {wanted}", hint=f".to(torch.{input.dtype.name})")
     if input.dtype.category != 2:
         kind = TYPE_NAMES[input.dtype.name]
         raise fault(NotImplementedError, f"\"binary_cross_entropy\" not implemented for '{kind}'", hint=".float()")
+    if weight is not None and wide != target.shape:
+        sizes = list(input.shape), list(wide)
+        raise fault(RuntimeError, "output with shape {} doesn't match the broadcast shape {}".format(*sizes))
     return entropy_of_probabilities(input, target, weight, reduction=reduction)
 
 
@@ -151,7 +154,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     by_batch = reduction == "batchmean" and size_average is None and reduce is None
     reduction = "sum" if by_batch else reduction_of(reduction, size_average, reduce)
     input, target = given(input), given(target)
-    if 2 not in (input.dtype.category, target.dtype.category):
+    if input.dtype.category != 2 or target.dtype.category != 2:
         raise fault(RuntimeError, "kl_div: Integral inputs not supported.", hint=".float()")
     terms = exp(target) * (target - input) if log_target else target.xlogy(target) - target * input
     found = apply_reduction(terms, reduction)

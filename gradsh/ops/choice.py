@@ -70,6 +70,7 @@ def kept(self, condition, other):
     x=lambda g, x, y: where(x == y, g / 2, where(x < y, 0.0, g)),
     y=lambda g, x, y: where(x == y, g / 2, where(x > y, 0.0, g)),
     sample=reals,
+    inplace=False,
     numbers=False,
     example="maximum(tensor([1.0, 5.0]), tensor([3.0, 2.0]))",
 )
@@ -82,6 +83,7 @@ def maximum(xp, x, y):
     x=lambda g, x, y: where(x == y, g / 2, where(x > y, 0.0, g)),
     y=lambda g, x, y: where(x == y, g / 2, where(x < y, 0.0, g)),
     sample=reals,
+    inplace=False,
     numbers=False,
     example="minimum(tensor([1.0, 5.0]), tensor([3.0, 2.0]))",
 )
@@ -94,6 +96,7 @@ def minimum(xp, x, y):
     x=lambda g, x, y: where((x >= y) | (y != y), g, 0.0),
     y=lambda g, x, y: where((x >= y) | (y != y), 0.0, g),
     sample=reals,
+    inplace=False,
     numbers=False,
     example="fmax(tensor([1.0, nan]), tensor([3.0, 2.0]))",
 )
@@ -106,6 +109,7 @@ def fmax(xp, x, y):
     x=lambda g, x, y: where((x <= y) | (y != y), g, 0.0),
     y=lambda g, x, y: where((x <= y) | (y != y), 0.0, g),
     sample=reals,
+    inplace=False,
     numbers=False,
     example="fmin(tensor([1.0, nan]), tensor([3.0, 2.0]))",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsh.backend.dtypes import int64
+from gradsh.backend.dtypes import FLOATING, int64
 from gradsh.engine import runtime
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import OPS, linear
@@ -195,8 +195,11 @@ def nll_of(input, target, weight, reduction, ignore_index):
     if not rank:
         raise fault(ValueError, "Expected 1 or more dimensions (got 0)")
     if rank == 1:
-        if target.ndim > 1 or (target.ndim and target.numel() != 1):
-            raise fault(RuntimeError, f"size mismatch (got input: {list(shape)}, target: {list(target.shape)})")
+        if target.ndim > 1:
+            raise fault(RuntimeError, "0D or 1D target tensor expected, multi-target not supported")
+        if target.ndim and target.numel() != 1:
+            got = target.numel()
+            raise fault(ValueError, f"For 1D input, 1D target must have size 1, but got target size: {got}")
     elif not target.ndim or shape[0] != target.shape[0]:
         got = target.shape[0] if target.ndim else 0
         raise fault(ValueError, f"Expected input batch_size ({shape[0]}) to match target batch_size ({got}).")
@@ -212,6 +215,10 @@ def nll_of(input, target, weight, reduction, ignore_index):
     classes = shape[0 if rank == 1 else 1]
     if weight is not None:
         check_weight(weight, classes)
+    if input.dtype.category != FLOATING:
+        kernel = "nll_loss_out_frame" if rank < 3 else "nll_loss2d_forward_out_frame"
+        kind = TYPE_NAMES[input.dtype.name]
+        raise fault(NotImplementedError, f"\"{kernel}\" not implemented for '{kind}'", hint=".float()")
     plain = all_count(target, classes, ignore_index)
     op = right_classes if rank < 3 else right_classes_2d
     loss = op(input, target, weight, reduction=reduction, ignore_index=ignore_index, plain=plain)

@@ -142,7 +142,7 @@ def check_types(input, weight, transposed):
 
 def check_bias(input, bias):
     if bias is not None and bias.dtype is not input.dtype:
-        have, other = (C_TYPES[one.dtype.name].replace("long int", "long") for one in (input, bias))
+        have, other = (C_TYPES[one.dtype.name] for one in (input, bias))
         raise fault(RuntimeError, f"Input type ({have}) and bias type ({other}) should be the same")
 
 

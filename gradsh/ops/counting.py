@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsh.backend.dtypes import FLOATING, INTEGER, float64, int32, int64
+from gradsh.backend.dtypes import FLOATING, INTEGER, boolean, float64, int32, int64
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.create import tensor
 from gradsh.engine.op import constant, general
@@ -149,13 +149,26 @@ def places_among(xp, boundaries, values, order=None, *, right, code):
     boundaries, values = xp.asarray(boundaries), xp.asarray(values)
     if order is not None:
         boundaries = xp.take_along_axis(boundaries, xp.asarray(order), -1)
-    side = "right" if right else "left"
     if boundaries.ndim == 1:
-        return xp.searchsorted(boundaries, values, side).astype(code)
+        return _halved(xp, boundaries, values, right).astype(code)
     found = xp.empty(values.shape, code)
     for lane in xp.ndindex(*values.shape[:-1]):
-        found[lane] = xp.searchsorted(boundaries[lane], values[lane], side)
+        found[lane] = _halved(xp, boundaries[lane], values[lane], right)
     return found
+
+
+def _halved(xp, boundaries, values, right):
+    """Where values would go among boundaries; if these are in no order, where halving leads (`Bucketization.cpp`)."""
+    if not (boundaries[1:] < boundaries[:-1]).any():
+        return xp.searchsorted(boundaries, values, "right" if right else "left")
+    start, end = xp.zeros(values.shape, int), xp.full(values.shape, boundaries.size)
+    while (start < end).any():
+        middle = (start + end) // 2
+        at = boundaries[xp.minimum(middle, boundaries.size - 1)]
+        after = (start < end) & ~(at > values if right else at >= values)
+        end = xp.where((start < end) & ~after, middle, end)
+        start = xp.where(after, middle + 1, start)
+    return start
 
 
 def _number_or_tensor(value, name):
@@ -201,6 +214,8 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
         if sorter.dtype is not int64:
             got = TYPE_NAMES[sorter.dtype.name]
             raise fault(RuntimeError, f"{name}: sorter must be a tensor of long dtype but got dtype {got}")
+    if boundaries.dtype is boolean and input.dtype is boolean:
+        raise fault(NotImplementedError, "\"searchsorted_out_cpu\" not implemented for 'Bool'")
     return places_among(
         boundaries, input, sorter, right=right or side == "right", code=(int32 if out_int32 else int64).code
     )

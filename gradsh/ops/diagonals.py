@@ -13,7 +13,7 @@ from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
 from gradsh.ops.shape import reshape
-from gradsh.ops.slicing import check_part
+from gradsh.ops.slicing import fitting_part
 from gradsh.ops.structure import expand_to
 
 SAMPLES = [Sample(reals(3, 4), offset=1, dim1=0, dim2=1), Sample(reals(2, 3, 4), offset=-1, dim1=0, dim2=2)]
@@ -206,7 +206,7 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     rows, columns = input.shape[dim1], input.shape[dim2]
     length = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     around = tuple(n for k, n in enumerate(input.shape) if k not in (dim1, dim2))
-    check_part(src, (*around, length), "slice")
+    src = fitting_part(src, input, (*around, length), "slice")
     return with_diagonal(input, src, offset=offset, dim1=dim1, dim2=dim2)
 
 

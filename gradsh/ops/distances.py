@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from gradsh.engine.alias import TYPE_NAMES
+from gradsh.engine.alias import C_TYPES, TYPE_NAMES
 from gradsh.engine.op import OPS, general, linear
 from gradsh.engine.promote import broadcast_fault
 from gradsh.fault import fault
@@ -144,9 +144,9 @@ def pdist(input, p=2):
 @function(at=("F", "torch"), python=False, example="F.pairwise_distance(tensor([[0.0, 0.0]]), tensor([[3.0, 4.0]]))")
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
     """The p-norm of x1 - x2 + eps over the last dimension."""
-    difference = OPS["sub"](floats(x1, "x1"), floats(x2, "x2"))
+    difference = OPS["sub"](floats(x1, "x1"), floats(x2, "x2")) + eps
     check_floating(difference)
-    return legacy_norm_over(difference + eps, ord=float(p), axes=axes_of(-1, difference.ndim), keepdim=keepdim)
+    return legacy_norm_over(difference, ord=float(p), axes=axes_of(-1, difference.ndim), keepdim=keepdim)
 
 
 @general(x=lambda g: g, at=(), sample=Sample(nonzero(3), low=0.1), grad_fn="CloneBackward0", batch="elementwise")
@@ -159,13 +159,13 @@ def raised_unseen(xp, x, *, low):
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """Cosine of the angle between vectors along dim."""
     x1, x2 = floats(x1, "x1"), floats(x2, "x2")
-    wrong = broadcast_fault([x1.shape, x2.shape])
-    if wrong is not None:
-        raise wrong
     product_type = x1 if x1.dtype.category >= x2.dtype.category else x2
     if product_type.dtype.category != 2:
         kind = TYPE_NAMES[product_type.dtype.name]
         raise fault(RuntimeError, f"expected common dtype to be floating point, yet common dtype is {kind}")
+    wrong = broadcast_fault([x1.shape, x2.shape])
+    if wrong is not None:
+        raise wrong
     x1, x2 = broadcast_tensors(x1, x2)
     axes = axes_of(axis_of(dim, x1.ndim), x1.ndim)
     lengths = [raised_unseen(norm_over(x, ord=2.0, axes=axes, keepdim=True), low=eps) for x in (x1, x2)]
@@ -222,6 +222,11 @@ def renorm(input, p, dim, maxnorm):
 def bilinear(input1, input2, weight, bias=None):
     """x1^T W x2 + bias for every row, W one matrix per output."""
     input1, input2, weight = floats(input1, "input1"), floats(input2, "input2"), floats(weight, "weight")
+    bias = bias if bias is None else floats(bias, "bias")
+    named = {"input1": input1, "input2": input2, "weight": weight} | ({} if bias is None else {"bias": bias})
+    if len({one.dtype.name for one in named.values()}) > 1:
+        got = ", ".join(f"{name}: {C_TYPES[one.dtype.name]}" for name, one in named.items())
+        raise fault(RuntimeError, f"All tensors must have the same dtype, got {got}")
     if input1.ndim != input2.ndim:
         raise fault(RuntimeError, f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     for k in range(input1.ndim - 1):
@@ -233,7 +238,7 @@ def bilinear(input1, input2, weight, bias=None):
         if value.shape[-1] != weight.shape[k]:
             got = f"got {value.shape[-1]} but expected {weight.shape[k]}"
             raise fault(RuntimeError, f"bilinear(): input{k} size does not match weight size: {got}")
-    if bias is not None and (bias := floats(bias, "bias")).shape[0] != weight.shape[0]:
+    if bias is not None and bias.shape[0] != weight.shape[0]:
         got = f"got {bias.shape[0]} but expected {weight.shape[0]}"
         raise fault(RuntimeError, f"bilinear(): bias size does not match weight size: {got}")
     rows = input1.shape[:-1].numel()

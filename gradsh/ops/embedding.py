@@ -113,6 +113,8 @@ def embedding_of(weight, indices, padding_idx=-1, scale_grad_by_freq=False, spar
         raise fault(RuntimeError, "'weight' must be 2-D")
     check_indices(indices, "embedding")
     raw = numbers_of(indices)
+    if raw.size and not weight.shape[0]:
+        raise fault(RuntimeError, "index_select(): self indexing axis dim should be positive")
     if raw.size and (raw.min() < 0 or raw.max() >= weight.shape[0]):
         raise fault(IndexError, "index out of range in self", notes=(f"the table has {weight.shape[0]} rows",))
     return rows_of_table(weight, indices, padding=padding, scale=bool(scale_grad_by_freq))

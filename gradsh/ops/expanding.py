@@ -45,7 +45,7 @@ def expanded_size(input, size):
     for place in reversed(range(len(size))):
         length = size[place]
         if place < new:
-            if length < 0:
+            if length == -1:
                 raise fault(
                     RuntimeError,
                     f"The expanded size of the tensor ({length}) isn't allowed in a leading, non-existing dimension "
@@ -53,12 +53,14 @@ def expanded_size(input, size):
                 )
         elif length == -1:
             found[place] = have[place - new]
-        elif have[place - new] not in (length, 1) or length < 0:
+        elif have[place - new] not in (length, 1):
             raise fault(
                 RuntimeError,
                 f"The expanded size of the tensor ({length}) must match the existing size ({have[place - new]}) at "
                 f"non-singleton dimension {place}.  Target sizes: {list(size)}.  Tensor sizes: {list(have)}",
             )
+    if min(found, default=0) < 0:
+        raise fault(RuntimeError, "numel: integer multiplication overflow", notes=("a size is negative",))
     return tuple(found)
 
 
@@ -74,7 +76,7 @@ def expand_as(self, other):
     return expanded(self, size=expanded_size(self, tuple(operand(other, "other").shape)))
 
 
-@function(example="broadcast_to(ones(3, 1), (3, 4))")
+@function(example="broadcast_to(ones(3, 1), (3, 4))", several="size")
 def broadcast_to(input, *sizes_given, size=None):
     """The numbers repeated along dimensions of length 1 and new ones, without a copy."""
     input = operand(input)
@@ -109,7 +111,7 @@ def broadcast_shapes(*shapes):
                     RuntimeError,
                     f"Attempting to broadcast a dimension of length {shape[k]} at {k}! Mismatching argument at "
                     f"index {place} "
-                    f"had {tuple(shape)}; but expected shape should be broadcastable to {found}",
+                    f"had {shape!r}; but expected shape should be broadcastable to {found}",
                 )
             found[k] = shape[k]
     return Size(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsh.engine import runtime
 from gradsh.engine.op import linear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
@@ -17,6 +18,10 @@ from gradsh.ops.index_examples import (
 )
 from gradsh.ops.samples import Made, Sample, reals
 from gradsh.ops.structure import sum_to_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ROWS = Made(lambda rng: rng.integers(-3, 3, (2, 2)))
 COLUMNS = Made(lambda rng: rng.integers(0, 4, (2,)))
@@ -34,27 +39,53 @@ def explained(error, x, *indices, places, **settings):
     for place, index in zip(places, indices):
         raw = index.raw if isinstance(index, Tensor) else index
         if raw.dtype.char == "?":
-            for k, length in enumerate(raw.shape):
-                if place + k >= len(shape) or shape[place + k] != length:
-                    return fault(
-                        IndexError,
-                        f"The shape of the mask {list(raw.shape)} at index {k} does not match the shape of the "
-                        "indexed tensor "
-                        f"{list(shape)} at index {place + k}",
-                    )
+            wrong = mask_fault(shape, raw.shape, place)
+            if wrong is not None:
+                return wrong
             lists += [[int(raw.sum())]] * raw.ndim
             continue
-        length = shape[place]
-        if raw.size and not length:
+        if raw.size and not shape[place]:
             return fault(IndexError, "index is out of bounds for dimension with size 0")
-        for number in raw.ravel().tolist():
-            if not -length <= number < length:
-                return fault(IndexError, f"index {number} is out of bounds for dimension {place} with size {length}")
         lists.append(list(raw.shape))
+    wrong = _outside(shape, indices, places)
+    if wrong is not None:
+        return fault(IndexError, "index {} is out of bounds for dimension {} with size {}".format(*wrong))
     return fault(
         IndexError,
         "shape mismatch: indexing tensors could not be broadcast together with shapes " + ", ".join(map(str, lists)),
     )
+
+
+def mask_fault(shape, mask, place):
+    """PyTorch's error for a mask that does not fit the dimensions from a place on, or None."""
+    for k, length in enumerate(mask):
+        if place + k >= len(shape) or shape[place + k] != length:
+            return fault(
+                IndexError,
+                f"The shape of the mask {list(mask)} at index {k} does not match the shape of the indexed tensor "
+                f"{list(shape)} at index {place + k}",
+            )
+    return None
+
+
+def _outside(shape, indices, places):
+    """The first index outside its dimension, element by element; the indexed dimensions count alone, as in PyTorch."""
+    raws: list[Any] = []
+    lengths: list[int] = []
+    for place, index in zip(places, indices):
+        raw = index.raw if isinstance(index, Tensor) else index
+        parts = raw.nonzero() if raw.dtype.char == "?" else (raw,)
+        raws += parts
+        lengths += shape[place : place + len(parts)]
+    try:
+        wide = runtime.arrays.broadcast_arrays(*raws)
+    except ValueError:
+        return None
+    for numbers in zip(*(raw.ravel().tolist() for raw in wide)):
+        for dim, (number, length) in enumerate(zip(numbers, lengths)):
+            if not -length <= number < length:
+                return number, dim, length
+    return None
 
 
 def _repeated(y, x):

@@ -8,7 +8,7 @@ from gradsh.engine.create import tensor as make_tensor
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 from gradsh.ops.copying import aliased
-from gradsh.ops.index_tensors import indexed, indexed_by_all
+from gradsh.ops.index_tensors import indexed, indexed_by_all, mask_fault
 from gradsh.ops.registry import bind_operator
 from gradsh.ops.shape import unsqueezed, viewed
 from gradsh.ops.slicing import selected, sliced
@@ -45,12 +45,14 @@ def get_item(self, index):
 # ---- numbers and slices
 
 
-def _at(tensor, dim, index, given_dim):
-    """The part at an index. given_dim: the dimension that the program's index stands for."""
+def _at(tensor, dim, index, given):
+    """The part at an index. given: which of the program's indices it is."""
     raw = tensor.raw
     try:
         length = raw.shape[dim]
     except (AttributeError, IndexError):
+        if index:
+            raise fault(IndexError, f"index {index} is out of bounds for dimension {given} with size 0") from None
         raise fault(
             IndexError,
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
@@ -62,7 +64,7 @@ def _at(tensor, dim, index, given_dim):
         return selected(tensor, dim=dim, index=index)
     if not -(2**63) <= index < 2**63:
         raise fault(ValueError, "Overflow when unpacking long long")
-    message = f"index {index} is out of bounds for dimension {given_dim} with size {length}"
+    message = f"index {index} is out of bounds for dimension {given} with size {length}"
     raise fault(IndexError, message, notes=(f"the tensor has shape {tuple(raw.shape)}",))
 
 
@@ -98,28 +100,27 @@ def chained(tensor, index):
             break
     ndim = tensor.ndim
     if specified > ndim:
+        if index.__class__ is slice:
+            raise fault(IndexError, "slice() cannot be applied to a 0-dim tensor.")
         raise fault(
             IndexError,
             f"too many indices for tensor of dimension {ndim}",
             notes=(f"the tensor has shape {tuple(tensor.shape)}, and there are {specified} indices",),
         )
     indices, places = [], []
-    dim = given_dim = 0
-    for item in items:
+    dim = 0
+    for given, item in enumerate(items):
         kind = item.__class__
         if kind is int:
-            tensor = _at(tensor, dim, item, given_dim)
-            given_dim += 1
+            tensor = _at(tensor, dim, item, given)
         elif kind is slice:
             length = tensor.raw.shape[dim]
             if not _is_whole(item, length):
                 start, end, step = _bounds(item, length)
                 tensor = sliced(tensor, dim=dim, start=start, end=end, step=step)
             dim += 1
-            given_dim += 1
         elif item is ...:
             dim += ndim - specified
-            given_dim += ndim - specified
         elif item is None:
             tensor = unsqueezed(tensor, dim=dim)
             dim += 1
@@ -131,9 +132,11 @@ def chained(tensor, index):
         else:
             indices.append(item)
             places.append(dim)
-            taken = item.ndim if item.dtype is boolean else 1
-            dim += taken
-            given_dim += taken
+            if item.dtype is boolean and not item.numel():  # numpy does not look at the shape of one
+                wrong = mask_fault(tuple(tensor.shape), item.shape, dim)
+                if wrong is not None:
+                    raise wrong
+            dim += item.ndim if item.dtype is boolean else 1
     if places and places[-1] >= tensor.ndim:
         raise fault(IndexError, f"too many indices for tensor of dimension {ndim} (got {places[-1] + 1})")
     return tensor, indices, tuple(places)

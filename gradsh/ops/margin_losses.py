@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from gradsh.backend.dtypes import int64
+from gradsh.backend.dtypes import FLOATING, int64
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import OPS, constant, general
-from gradsh.engine.promote import broadcast_fault
+from gradsh.engine.promote import common_shape
+from gradsh.engine.state import state
 from gradsh.fault import fault
 from gradsh.ops.activation import log_sigmoid
 from gradsh.ops.choice import clamp_min, where
@@ -28,7 +29,8 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
     """Mean of the distances of pairs that are alike (1), and of what those of others (-1) lack to the margin."""
     reduction = reduction_of(reduction, size_average, reduce)
     input, target = given(input), given(target)
-    terms = where(target != 1, clamp_min(margin - input, 0), 0.0) + where(target != -1, input, 0.0)
+    margin = margin if input.dtype.category == FLOATING else int(margin)  # it is a number of the input's type
+    terms = where(target != 1, clamp_min(margin - input, 0), 0) + where(target != -1, input, 0)
     return terms.mean() if reduction == "mean" else apply_reduction(terms, reduction)
 
 
@@ -216,6 +218,10 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         raise fault(RuntimeError, f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
     if input.ndim < 2 and target.ndim:
         target = target.reshape(())
+    if input.dtype.category != FLOATING:
+        kind = TYPE_NAMES[input.dtype.name]
+        message = f"\"multi_margin_loss_cpu_kernel\" not implemented for '{kind}'"
+        raise fault(NotImplementedError, message, hint=".float()")
     return multi_margin(input, target, weight, power=int(p), margin=float(margin), reduction=reduction)
 
 
@@ -313,10 +319,12 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
             "cannot have requires_grad True.",
             hint="target.detach()",
         )
-    wrong = broadcast_fault([input.shape, target.shape])
-    if wrong is not None:
-        raise wrong
-    if input.dtype.category != 2:
-        kind = TYPE_NAMES[input.dtype.name]
-        raise fault(RuntimeError, f"result type Float can't be cast to the desired output type {kind}")
+    wide = common_shape([tuple(input.shape), tuple(target.shape)])
+    if input.dtype.category != FLOATING:
+        kinds = [TYPE_NAMES[(target.dtype if target.dtype.category == FLOATING else state.default).name]]
+        kinds.append(TYPE_NAMES[input.dtype.name])
+        raise fault(RuntimeError, "result type {} can't be cast to the desired output type {}".format(*kinds))
+    if wide != tuple(input.shape):
+        sizes = list(input.shape), list(wide)
+        raise fault(RuntimeError, "output with shape {} doesn't match the broadcast shape {}".format(*sizes))
     return soft_margin(input, target, reduction=reduction)

@@ -83,7 +83,7 @@ def chosen(xp, x, y):
 )
 def refilled(xp, x, y, z):
     """A copy with the first numbers of another tensor put, in order, where a mask holds."""
-    out, count = xp.array(x, order="C"), int(xp.count_nonzero(y))
+    out, count, z = xp.array(x, order="C"), int(xp.count_nonzero(y)), xp.asarray(z)
     if z.size < count:
         raise fault(
             RuntimeError,

@@ -99,6 +99,9 @@ def _move_averages(input, running_mean, running_var, axes, momentum):
         return
     raw = input.raw.astype(arrays.float32) if input.dtype is float16 else input.raw
     variance, mean = spread_squares(arrays, raw, axes, 1)
+    for running in (running_mean, running_var):
+        if running.ndim != 1:
+            raise fault(RuntimeError, f"TensorAccessor expected 1 dims but tensor has {running.ndim}")
     with no_grad():
         for running, found in ((running_mean, mean), (running_var, variance)):
             moved = momentum * found.reshape(running.raw.shape) + (1 - momentum) * running.raw

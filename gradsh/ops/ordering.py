@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsh.backend.dtypes import boolean
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import general
 from gradsh.fault import fault
@@ -90,7 +91,7 @@ def _sort_op(name, grad_fn):
         """The numbers in order along a dimension, and their places."""
         lanes, back = _lanes(xp, x, axis)
         places = ordered_places(xp, lanes, descending)
-        return back(picked(xp, lanes, places)), back(places)
+        return xp.asarray(back(picked(xp, lanes, places)), order="C"), xp.asarray(back(places), order="C")
 
     return general(
         x=_along_rule,
@@ -195,6 +196,8 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
             "selected index k out of range",
             notes=(f"there are {input.shape[axis] if input.ndim else 1} numbers along dim {dim}",),
         )
+    if input.dtype is boolean:
+        raise fault(RuntimeError, "topk does not support bool dtypes on CPU", hint=".byte()")
     return ranked_along(input, axis=axis, k=k, largest=bool(largest), in_order=bool(sorted))
 
 

@@ -89,7 +89,7 @@ def repeated(xp, x, *, repeats):
 # ---- the functions
 
 
-@function(example="flip(arange(6.0).view(2, 3), [0, 1])")
+@function(example="flip(arange(6.0).view(2, 3), [0, 1])", several="dims")
 def flip(input, *order, dims=None):
     """Dimensions in reverse order."""
     input = operand(input)
@@ -178,7 +178,7 @@ def repeat(self, *times, repeats=None):
     return repeated(self, repeats=times)
 
 
-@function(example="tile(arange(3.0), (2, 2))")
+@function(example="tile(arange(3.0), (2, 2))", several="dims")
 def tile(input, *times, dims=None):
     """The whole repeated along its last dimensions, or new ones in front."""
     input = operand(input)
@@ -201,7 +201,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         return _places(input)
     if dim is None:
         input, dim = flatten(input), 0
-    dim = axis_of(dim, input.ndim)
+    given, dim = dim, axis_of(dim, input.ndim)
     if not isinstance(repeats, Tensor):
         if isinstance(repeats, float) or whole(repeats) is None:
             raise Unfit("repeats", "int", repeats)
@@ -220,7 +220,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         raise fault(
             RuntimeError,
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.numel()} and "
-            f"input.size({dim}) = {length}",
+            f"input.size({given}) = {length}",
         )
     return input.index_select(dim, _places(repeats))
 
@@ -230,11 +230,11 @@ def _places(repeats):
     from gradsh.backend import arrays
     from gradsh.engine.tensor import wrap
 
-    if repeats.ndim != 1:
-        raise fault(RuntimeError, "repeat_interleave only accept 1D vector as repeat")
     if repeats.dtype not in (int32, int64):
         name = TYPE_NAMES[repeats.dtype.name]
         raise fault(NotImplementedError, f"\"repeat_interleave_cpu\" not implemented for '{name}'")
+    if repeats.ndim != 1:
+        raise fault(RuntimeError, "repeat_interleave only accept 1D vector as repeat")
     raw = repeats.raw
     if (raw < 0).any():
         raise fault(RuntimeError, "repeats can not be negative")

@@ -11,8 +11,10 @@ Ops enter by their declaration; a function composed of ops enters with `@functio
 from __future__ import annotations
 
 from gradsh.engine.op import OPS, Op
-from gradsh.engine.promote import numpy_numbers, plain_number
+from gradsh.engine.promote import kind_name, numpy_numbers, plain_number
+from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
+from gradsh.fault import fault
 from gradsh.ops.calls import checked
 from gradsh.ops.index import Lazy, caller, file_of
 
@@ -68,11 +70,13 @@ def function(
     overloads: tuple[str, ...] = (),
     python: bool | None = None,
     alone: Op | None = None,
+    several: str | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function composed of ops. Its name is the Python name without a trailing `_of` or underscore mark.
 
     overloads: PyTorch's signatures as its TypeErrors list them, where it has more than one.
     alone: the op that a call with a tensor and nothing else is.
+    several: the list of integers that the method takes as several arguments too, and the function as one only.
     python: PyTorch's own is written in Python, so a call that does not fit it raises Python's error; None: so are F's.
     """
     file = caller()
@@ -86,6 +90,8 @@ def function(
             value = target
             if not python and (python is False or place in ("torch", "Tensor", "linalg", "special")):
                 value = checked(target, label, method=place == "Tensor", overloads=overloads)
+            if several is not None and place != "Tensor":
+                value = _with_list(value, label, several)
             put(place, other or label, value if alone is None else _short(alone, value, place, other or label), file)
             if place == "Tensor" and inplace:
                 changed = other or label
@@ -94,6 +100,22 @@ def function(
         return target
 
     return register
+
+
+def _with_list(function: Callable[..., Any], name: str, argument: str) -> Callable[..., Any]:
+    """A function whose list of integers is one argument, but for the shell's defaults."""
+
+    def call(*args: Any, **settings: Any) -> Any:
+        if len(args) > 1 and not state.lists and not isinstance(args[1], list | tuple):
+            if len(args) > 2:
+                raise fault(TypeError, f"{name}() takes 2 positional arguments but {len(args)} were given")
+            kind = kind_name(args[1])
+            message = f"{name}(): argument '{argument}' (position 2) must be tuple of ints, not {kind}"
+            raise fault(TypeError, message, hint=f"({args[1]},)" if kind == "int" else None)
+        return function(*args, **settings)
+
+    call.__name__, call.__doc__, call.__wrapped__ = name, function.__doc__, function  # type: ignore[attr-defined]
+    return call
 
 
 def _short(op: Op, otherwise: Callable[..., Any], place: str, name: str) -> Callable[..., Any]:
@@ -277,14 +299,10 @@ def tensor_argument(value: Any, function: str, argument: str = "input", position
     """An argument of a composed function as a tensor: lists where the shell's defaults allow them, else PyTorch's error."""
     if isinstance(value, Tensor):
         return value
-    from gradsh.engine.state import state
-
     if state.lists and isinstance(value, list | tuple | float | int):
         from gradsh.engine.create import tensor
 
         return tensor(value)
-    from gradsh.fault import fault
-
     raise fault(
         TypeError,
         f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}",

@@ -149,6 +149,9 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     one, other = in_common(input, target)
     if delta <= 0:
         raise fault(RuntimeError, "huber_loss does not support non-positive values for delta.")
+    if input.dtype.category < one.dtype.category:
+        kinds = TYPE_NAMES[one.dtype.name], TYPE_NAMES[input.dtype.name]
+        raise fault(RuntimeError, "result type {} can't be cast to the desired output type {}".format(*kinds))
     _check_floating(one, "huber_cpu")
     if weight is not None:
         terms = huber_error(one, other, reduction="none", delta=float(delta))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.backend.dtypes import int32, int64
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.create import C_NAMES, NUMBERS, held
-from gradsh.engine.op import general, linear
+from gradsh.engine.op import OPS, general, linear
 from gradsh.engine.promote import common_shape
 from gradsh.engine.tensor import Tensor
 from gradsh.engine.wrapped import numbers_of
@@ -68,7 +68,7 @@ def marked(xp, x, y, *, dim, value):
 )
 def scatter_added(xp, x, y, z, *, dim):
     """A copy with numbers added at places along a dimension."""
-    sums = xp.lane_sums(xp.asarray(z), x.shape, y, dim) if xp.ndim(x) else xp.sum(z)
+    sums = xp.lane_sums(xp.asarray(z), x.shape, xp.atleast_1d(y), dim) if xp.ndim(x) else xp.sum(z)
     return xp.asarray(x + sums, order="C")
 
 
@@ -128,9 +128,11 @@ def scatter_reduced(xp, x, y, z, *, dim, reduce, include_self):
 
 # ---- the functions
 
+REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
-def _checked(name, input, dim, index, source=None):
-    """The dimension, after PyTorch's checks of an index tensor."""
+
+def _checked(name, input, dim, index, source=None, reduce="sum"):
+    """The dimension, after PyTorch's checks of an index tensor; whether it fits a dimension is looked at last."""
     if not isinstance(index, Tensor):
         raise Unfit("index", "Tensor", index)
     dim = axis_of(dim, input.ndim)
@@ -163,6 +165,8 @@ def _checked(name, input, dim, index, source=None):
         if source is not None:
             message += f" and to be no larger size than src {list(source.shape)}"
         raise fault(RuntimeError, message)
+    if reduce not in REDUCTIONS:
+        raise fault(RuntimeError, f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     check_bounds(index, dim, input.shape[dim] if input.ndim else 1)
     return dim
 
@@ -227,16 +231,11 @@ def scatter_add(input, dim, index, src):
     return scatter_added(input, index, _fitted(input, index, src), dim=dim)
 
 
-REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
-
-
 @function(inplace=True, example="zeros(3).scatter_reduce(0, tensor([0, 2, 0]), ones(3), 'sum')")
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     """A copy with numbers summed, multiplied, averaged or compared into places along a dimension."""
     input, src = operand(input), operand(src, "src")
-    dim = _checked("scatter", input, dim, index, src)
-    if reduce not in REDUCTIONS:
-        raise fault(RuntimeError, f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    dim = _checked("scatter", input, dim, index, src, reduce)
     src = _fitted(input, index, src)
     return scatter_reduced(input, index, src, dim=dim, reduce=reduce, include_self=bool(include_self))
 
@@ -247,19 +246,21 @@ def take_along_dim(input, indices, dim=None):
     input = operand(input)
     if not isinstance(indices, Tensor):
         raise Unfit("indices", "Tensor", indices)
-    if indices.dtype is not int64:
-        name = TYPE_NAMES[indices.dtype.name]
-        raise fault(RuntimeError, f"torch.take_along_dim(): dtype of indices should be Long but got {name}")
     if dim is None:
-        input, indices, dim = reshape(input, (-1,)), reshape(indices, (-1,)), 0
+        return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))
     if input.ndim != indices.ndim:
         raise fault(
             RuntimeError,
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
             f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices",
         )
+    if indices.dtype is not int64:
+        name = TYPE_NAMES[indices.dtype.name]
+        raise fault(RuntimeError, f"torch.take_along_dim(): dtype of indices should be Long but got {name}")
     dim = axis_of(dim, input.ndim)
-    indices = indices % (input.shape[dim] if input.ndim else 1)  # as in PyTorch, at any distance from the end
+    indices = OPS["remainder"](
+        indices, input.shape[dim] if input.ndim else 1
+    )  # as in PyTorch, at any distance from the end
     shapes = [list(one.shape) for one in (input, indices)]
     for shape in shapes:
         shape[dim : dim + 1] = [1] if shape else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsh.backend.dtypes import FLOATING, int32, int64
+from gradsh.backend.dtypes import FLOATING, boolean, int32, int64
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.create import C_NAMES, NUMBERS, held
 from gradsh.engine.op import general, linear
@@ -266,7 +266,12 @@ def index_add(input, dim, index, source, *, alpha=1):
             f"index_add_(): Number of indices ({vector.numel()}) should be equal to source.size(dim): "
             f"({count}), for dim: {dim}",
         )
-    check_bounds(vector, dim, input.shape[dim] if input.ndim else 1)
+    length = input.shape[dim] if input.ndim else 1
+    places = numbers_of(vector)
+    if places.size and input.ndim < 2 and not (places.min() >= 0 and places.max() < length):
+        raise fault(IndexError, "index out of range in self", notes=(f"dimension {dim} has size {length}",))
+    check_bounds(vector, dim, length)
+    alpha = bool(alpha) if input.dtype is boolean else alpha
     return with_slices_added(input, vector, source, dim=dim, alpha=alpha)
 
 
@@ -297,6 +302,9 @@ def index_copy(input, dim, index, source):
             "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
             f"{slices[0]} at dimension {dim} and source slice shape: {slices[1]} at dimension 0.",
         )
+    if not source.ndim and index.numel() != 1:
+        message = f"index_copy_(): When source is scalar, index should have one element (got {index.numel()})"
+        raise fault(IndexError, message)
     count = source.shape[dim] if source.ndim else 1
     if count != index.numel():
         raise fault(

@@ -197,7 +197,7 @@ def _reread(self, dtype):
     return found
 
 
-@function(example="reshape(arange(6.0), (2, 3))")
+@function(example="reshape(arange(6.0), (2, 3))", several="shape")
 def reshape(input, *sizes_given, shape=None):
     """The same numbers under other dimensions, -1 for one to be worked out; a view where memory allows it."""
     input = operand(input)

@@ -11,6 +11,7 @@ from gradsh.ops.dimensions import axis_of
 from gradsh.ops.options import integer, whole
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
+from gradsh.ops.structure import to_dtype
 
 
 def at(dim, key):
@@ -172,13 +173,15 @@ def narrow_copy(input, dim, start, length):
     return copied(narrow(input, dim, start, length))
 
 
-def check_part(source, shape, what):
+def fitting_part(source, input, shape, what):
+    """What replaces a part of a tensor, in its element type; PyTorch's error where it has another shape."""
     if tuple(source.shape) != shape:
         raise fault(
             RuntimeError,
             f"expected src to have a size equal to the {what} of self. src size = {list(source.shape)}, {what} size = "
             f"{list(shape)}",
         )
+    return source if source.dtype is input.dtype else to_dtype(source, dtype=input.dtype)
 
 
 @function(example="select_scatter(zeros(2, 3), ones(2), 1, 0)")
@@ -186,7 +189,7 @@ def select_scatter(input, src, dim, index):
     """A copy with the part at an index of a dimension replaced."""
     input, src = operand(input), operand(src, "src")
     dim, index = _index_of(input, dim, index)
-    check_part(src, (*input.shape[:dim], *input.shape[dim + 1 :]), "slice")
+    src = fitting_part(src, input, (*input.shape[:dim], *input.shape[dim + 1 :]), "slice")
     return with_part(input, src, dim=dim, index=index)
 
 
@@ -201,7 +204,7 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
         raise fault(RuntimeError, "slice step must be positive")
     start, end, step = slice(start, end, step).indices(input.shape[dim])
     length = max(0, -((start - end) // step))
-    check_part(src, (*input.shape[:dim], length, *input.shape[dim + 1 :]), "slice")
+    src = fitting_part(src, input, (*input.shape[:dim], length, *input.shape[dim + 1 :]), "slice")
     return with_range(input, src, dim=dim, start=start, end=max(start, end), step=step)
 
 

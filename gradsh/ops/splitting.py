@@ -127,7 +127,8 @@ def split_with_sizes(input, split_sizes, dim=0):
             f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {kind}",
         )
     _check_dimensions(input, "split")
-    lengths, dim = sizes("split_with_sizes", (), split_sizes, "split_sizes"), axis_of(dim, input.ndim)
+    lengths, given = sizes("split_with_sizes", (), split_sizes, "split_sizes"), dim
+    dim = axis_of(dim, input.ndim)
     if any(length < 0 for length in lengths):
         raise fault(
             RuntimeError,
@@ -138,7 +139,7 @@ def split_with_sizes(input, split_sizes, dim=0):
             RuntimeError,
             f"split_with_sizes expects split_sizes to sum exactly to {input.shape[dim]} (input tensor's size at "
             "dimension "
-            f"{dim}), but got split_sizes={list(lengths)}",
+            f"{given}), but got split_sizes={list(lengths)}",
         )
     return tuple(split_in(input, split_sizes=lengths, dim=dim))
 
@@ -193,6 +194,12 @@ def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sectio
             kind = TYPE_NAMES[where.dtype.name]
             message = f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {kind}"
             raise fault(RuntimeError, message)
+        if where.ndim > 1:
+            raise fault(
+                RuntimeError,
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
+                f"but got a tensor with {where.ndim} dims",
+            )
         where = where.tolist()
     length = input.shape[dim]
     if isinstance(where, list | tuple):

@@ -96,7 +96,7 @@ def swapdims(input, dim0, dim1):
     return transpose(input, dim0, dim1)
 
 
-@function(example="permute(ones(2, 3, 4), (2, 0, 1))")
+@function(example="permute(ones(2, 3, 4), (2, 0, 1))", several="dims")
 def permute(input, *order, dims=None):
     """The dimensions in another order."""
     input = operand(input)

@@ -249,7 +249,7 @@ def sigmoid(xp, x):
     return xp.divide(1, 1 + xp.exp(-x))
 
 
-@elementwise(x=vanishing, sample=nonzero, floating=True, example="angle(tensor([1.0, -1.0]))")
+@elementwise(x=vanishing, sample=nonzero, floating=True, inplace=False, example="angle(tensor([1.0, -1.0]))")
 def angle(xp, x):
     """The angle of a number in the complex plane: 0, or pi where it is negative."""
     return xp.where(x != x, x, xp.where(x < 0, math.pi, xp.zeros_like(x)))
