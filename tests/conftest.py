@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytest.register_assert_rewrite("support.golden", "support.not_yet")
+pytest.register_assert_rewrite("support.golden", "support.not_yet", "support.recorded")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

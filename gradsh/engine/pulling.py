@@ -13,22 +13,33 @@ from gradsh.engine.arrival import Relay
 from gradsh.engine.batched import Batched, batched, of_all, spread, zeros_like
 from gradsh.engine.forward import Dual, dual, split
 from gradsh.engine.level import VMAP, levels
-from gradsh.engine.node import AccumulateGrad
+from gradsh.engine.node import AccumulateGrad, Kind, OpNode
 from gradsh.engine.state import tick
 from gradsh.engine.tensor import Tensor, wrap
-from gradsh.engine.wrapped import Wrapped, history, innermost, parts, plain
+from gradsh.engine.wrapped import Wrapped, innermost, parts, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from gradsh.engine.level import Level
+    from gradsh.engine.node import Released
 
 
 class Handle(Relay, AccumulateGrad):
-    """A leaf to the transform that made it, whose tensor stands for one with a history: what comes goes on to that."""
+    """A leaf to the transform that made it: what comes goes on to the tensor that it stands for, if that has a history."""
 
     __slots__ = ()
+
+    def run(self, g: Any, mark: Released | None = None) -> None:
+        self.g = None
+        if self.p is not None:
+            super().run(g)
+
+    def run_recorded(self, g: Any) -> None:
+        if self.p is not None:
+            super().run_recorded(g)
 
     def operand_count(self) -> int:
         return 1
@@ -57,9 +68,8 @@ def _handle(tensor: Tensor, within: list[Level], record: bool, kept: bool) -> Te
     made = wrap(tensor.raw)
     if kept and tensor.raw.__class__ is not float:
         made.extra = Alias.detached(tensor)
-    before = tensor.current_node() if record else None
-    made.node = AccumulateGrad(tick(), made) if before is None else Handle(tick(), made)
-    made.node.p = before
+    made.node = Handle(tick(), made)
+    made.node.p = tensor.current_node() if record else None
     return made
 
 
@@ -103,12 +113,11 @@ def _pulled(
     return gradients([out for out, _ in pairs], list(ins), [cotangent for _, cotangent in pairs], keep, create)
 
 
-def reaches_outside(tensors: Iterable[Tensor], start: int, own: Iterable[Tensor]) -> bool:
-    """Whether tensors depend on anything with a history but a transform's own leaves, by the clock at its start.
+def reaches_outside(tensors: Iterable[Tensor], start: int) -> bool:
+    """Whether tensors depend on anything with a history but what a transform made itself, by the clock at its start.
 
     Only then can its result have a derivative outside.
     """
-    leaves = {id(history(tensor)) for tensor in own}
     stack = [part.current_node() for tensor in tensors for part in parts(tensor)]
     seen: set[int] = set()
     while stack:
@@ -116,13 +125,42 @@ def reaches_outside(tensors: Iterable[Tensor], start: int, own: Iterable[Tensor]
         if node is None or id(node) in seen:
             continue
         seen.add(id(node))
-        if node.seq < start or (node.__class__ is AccumulateGrad and id(node) not in leaves):
+        if node.seq < start or node.__class__ is AccumulateGrad:
             return True
         stack.append(node.q)
         stack.append(node.p)
         if node.more is not None:
             stack += node.more
     return False
+
+
+_lasting: dict[Kind, Kind] = {}
+
+
+def make_lasting(tensors: Iterable[Tensor], start: int) -> None:
+    """Have what lies behind tensors and was made since the clock at a transform's start keep its saved values.
+
+    To PyTorch the graphs inside and outside are two; a pass outside must leave the pullback what it needs.
+    """
+    stack = [part.current_node() for tensor in tensors for part in parts(tensor)]
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if node is None or node.seq < start or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, OpNode):
+            node.kind = _lasting.get(node.kind) or _made_lasting(node.kind)
+        stack += [node.p, node.q, *(node.more or ())]
+
+
+def _made_lasting(kind: Kind) -> Kind:
+    def run(node: OpNode, g: Any, mark: Released | None) -> None:
+        kind.run(node, g, None)
+
+    made = _lasting[kind] = kind.varied(run=run, release=lambda node, mark: None)
+    _lasting[made] = made
+    return made
 
 
 def unlinked(tensor: Tensor, start: int) -> Tensor:

@@ -13,11 +13,11 @@ from gradsh.engine.batched import batched, of_all, zeros_like
 from gradsh.engine.create import ones_of, zeros_of
 from gradsh.engine.forward import dual, split
 from gradsh.engine.level import DUAL, GRAD, JVP, VMAP, Level
-from gradsh.engine.pulling import handle, pull, reaches_outside, unlinked
+from gradsh.engine.pulling import handle, make_lasting, pull, reaches_outside, unlinked
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.engine.tree import flatten, mapped, starred, unflatten
-from gradsh.engine.wrapped import plain
+from gradsh.engine.wrapped import parts, plain
 from gradsh.fault import fault
 from gradsh.ops.joining import cat
 from gradsh.ops.registry import function
@@ -74,10 +74,11 @@ class Pullback:
     ins: what is differentiated by, and its nesting. outs: what came out. start: the clock when it began.
     """
 
-    __slots__ = ("aux", "ins", "level", "outs", "recording", "shape")
+    __slots__ = ("aux", "ins", "kept", "level", "outs", "recording", "shape")
 
     def __init__(self, func, args, argnums, settings, kept):
         """argnums: which arguments, None for all; kept: the pullback is used after the function has returned."""
+        self.kept = kept
         before = self.recording = state.grad
         self.level = Level(GRAD, func)
         with self.level:
@@ -100,7 +101,7 @@ class Pullback:
 
     def reaches_outside(self, tensors):
         """Whether tensors depend on anything outside the function that requires a gradient."""
-        return reaches_outside(tensors, self.level.start, self.ins)
+        return reaches_outside(tensors, self.level.start)
 
     def result(self, tree):
         """What the function gave, as it is outside: with a history only where something outside requires a gradient."""
@@ -108,8 +109,11 @@ class Pullback:
         for leaf in leaves:
             if not isinstance(leaf, Tensor):
                 raise fault(RuntimeError, f"Expected tensors, got unsupported type {type(leaf)}")
-        keep = self.recording and self.reaches_outside(leaves)
-        return tree if keep else unflatten([unlinked(leaf, self.level.start) for leaf in leaves], shape)
+        if self.recording and self.reaches_outside(leaves):
+            if self.kept:
+                make_lasting(leaves, self.level.start)
+            return tree
+        return unflatten([unlinked(leaf, self.level.start) for leaf in leaves], shape)
 
     def pull(self, outs, cotangents, create, keep=True):
         """The gradients of the inputs, nested as they are; zeros for those that had no part."""
@@ -237,7 +241,7 @@ def _seed(index, given, out):
 
 
 def _has_history(tensor):
-    return reaches_outside([tensor], 0, ())
+    return any(part.current_node() is not None for part in parts(tensor))
 
 
 def _pulled(ran, values, seeds, create, keep=True):
