@@ -232,10 +232,8 @@ def _refuse_places(rank, shape, target):
             f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {target.ndim}",
         )
     if rank == 4:
-        raise fault(
-            RuntimeError,
-            f"input and target batch or spatial sizes don't match: target {list(target.shape)}, input {list(shape)}",
-        )
+        sizes = f"(got input: {list(shape)} , target: {list(target.shape)}"  # so in PyTorch
+        raise fault(RuntimeError, f"size mismatch {sizes}")
     raise fault(RuntimeError, f"Expected target size {[shape[0], *shape[2:]]}, got {list(target.shape)}")
 
 

@@ -228,6 +228,12 @@ def _same(input, weight, bias, stride, dilation, groups):
     )
 
 
+def _lengths(value, name, argument, dims):
+    """A list of lengths; one integer stands for as many as the function has dimensions."""
+    found = lengths(value, name, argument)
+    return found if isinstance(value, list | tuple) else found * dims
+
+
 SHARED = (
     "(Tensor input, Tensor weight, Tensor bias = None, tuple of ints stride = 1, {}, tuple of ints dilation = 1, "
     "int groups = 1)"
@@ -242,8 +248,8 @@ def _of_rank(dims):
         try:
             input, weight = operand(input), operand(weight, "weight")
             bias = bias if bias is None else operand(bias, "bias")
-            stride, dilation = lengths(stride, name, "stride"), lengths(dilation, name, "dilation")
-            padding = padding if isinstance(padding, str) else lengths(padding, name, "padding")
+            stride, dilation = _lengths(stride, name, "stride", dims), _lengths(dilation, name, "dilation", dims)
+            padding = padding if isinstance(padding, str) else _lengths(padding, name, "padding", dims)
             groups = integer(groups, "groups")
         except Unfit:
             raise fits_none() from None
@@ -273,7 +279,8 @@ def _transposed_of_rank(dims):
         input, weight = operand(input), operand(weight, "weight")
         bias = bias if bias is None else operand(bias, "bias")
         settings = {"stride": stride, "padding": padding, "output_padding": output_padding, "dilation": dilation}
-        stride, padding, output_padding, dilation = (lengths(value, name, key) for key, value in settings.items())
+        sizes = (_lengths(value, name, key, dims) for key, value in settings.items())
+        stride, padding, output_padding, dilation = sizes
         groups = integer(groups, "groups")
         check_bias(input, bias)
         x, had_batch = batched(input, dims, name)

@@ -7,6 +7,7 @@ from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.create import tensor
 from gradsh.engine.op import constant, general
 from gradsh.engine.tensor import Tensor
+from gradsh.engine.wrapped import numbers_of
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.dimensions import axis_of
@@ -214,6 +215,9 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
         if sorter.dtype is not int64:
             got = TYPE_NAMES[sorter.dtype.name]
             raise fault(RuntimeError, f"{name}: sorter must be a tensor of long dtype but got dtype {got}")
+        places = numbers_of(sorter)
+        if places.size and not (places.min() >= 0 and places.max() < boundaries.shape[-1]):
+            raise fault(RuntimeError, f"{name}: sorter index out of range")
     if boundaries.dtype is boolean and input.dtype is boolean:
         raise fault(NotImplementedError, "\"searchsorted_out_cpu\" not implemented for 'Bool'")
     return places_among(

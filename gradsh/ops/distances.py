@@ -241,6 +241,8 @@ def bilinear(input1, input2, weight, bias=None):
     if bias is not None and bias.shape[0] != weight.shape[0]:
         got = f"got {bias.shape[0]} but expected {weight.shape[0]}"
         raise fault(RuntimeError, f"bilinear(): bias size does not match weight size: {got}")
+    if weight.ndim > 3:
+        raise fault(RuntimeError, "number of dimensions must match")
     rows = input1.shape[:-1].numel()
     flat = [reshape(x, (rows, x.shape[-1])) for x in (input1, input2)]
     found = summed_products([flat[0], weight, flat[1]], ["bi", "oij", "bj"], "bo")

@@ -45,7 +45,7 @@ def expanded_size(input, size):
     for place in reversed(range(len(size))):
         length = size[place]
         if place < new:
-            if length == -1:
+            if length == -1 and ndim:
                 raise fault(
                     RuntimeError,
                     f"The expanded size of the tensor ({length}) isn't allowed in a leading, non-existing dimension "

@@ -116,6 +116,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
     input = sized(input)
     if input.ndim < 2:
         raise fault(RuntimeError, f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    if num_groups == 0:
+        raise fault(ZeroDivisionError, "integer division or modulo by zero")
     check_count([input.shape[0] * input.shape[1] // num_groups, num_groups, *input.shape[2:]])
     return group_norm_called(input, num_groups, weight, bias, eps, True)
 

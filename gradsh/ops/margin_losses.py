@@ -185,7 +185,7 @@ CLASSES = Made(lambda rng: rng.integers(0, 4, 3))
 )
 def multi_margin(xp, x, target, weight=None, *, power, margin, reduction):
     """What other scores lack to be below that of the class by the margin, to a power, over the classes; reduced."""
-    target = xp.asarray(target)
+    x, target = xp.atleast_1d(x), xp.asarray(target)
     if xp.logical_or(target < 0, target >= x.shape[-1]).any():
         raise fault(RuntimeError, "target out of range", notes=(f"there are {x.shape[-1]} classes",))
     lacking = xp.maximum(margin - xp.take_along_axis(x, target[..., None], -1) + x, 0)
@@ -204,7 +204,11 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         raise fault(ValueError, "weight must be one-dimensional")
     input, target = given(input), given(target, whole=True)
     rows, classes = (1 if input.ndim < 2 else input.shape[0]), (input.shape[-1] if input.ndim else 1)
-    if input.ndim > 1 and tuple(target.shape) != (rows,):
+    if input.ndim > 2 or not classes:
+        got = list(input.shape)
+        message = f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {got}"
+        raise fault(RuntimeError, message)
+    if tuple(target.shape) not in ((rows,), ()) or (input.ndim > 1 and not target.ndim):
         raise fault(
             RuntimeError,
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "

@@ -12,6 +12,7 @@ from gradsh.fault import fault
 from gradsh.ops.adaptive_pooling import sized
 from gradsh.ops.calls import Unfit, checked, operand
 from gradsh.ops.copying import write
+from gradsh.ops.dimensions import axis_of
 from gradsh.ops.pooling_faults import unsupported
 from gradsh.ops.registry import function
 from gradsh.ops.shape import reshape
@@ -63,6 +64,8 @@ def _of_nothing(input, weight, bias):
 def _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     if not input.numel():
         return _of_nothing(input, weight, bias)
+    if training:
+        axis_of(1, input.ndim)
     channels = input.shape[1] if input.ndim > 1 else 0
     _check_channels(channels, training, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     if (running_mean is None) != (running_var is None):

@@ -19,7 +19,9 @@ def take_along(xp, x, y, *, axis):
     x, y = xp.asarray(x), xp.asarray(y)
     if not y.size:
         return xp.zeros(y.shape, x.dtype)
-    return x[xp.lanes(y, axis)] if x.ndim else xp.broadcast_to(x, y.shape).copy()
+    if not x.ndim:
+        return xp.broadcast_to(x, y.shape).copy()
+    return x[xp.lanes(xp.atleast_1d(y), axis)].reshape(y.shape)
 
 
 @linear(
@@ -30,4 +32,4 @@ def take_along(xp, x, y, *, axis):
 )
 def put_along(xp, x, y, *, size, axis):
     """Zeros of a shape to which the numbers of x are added at places y along an axis."""
-    return xp.lane_sums(xp.asarray(x), size, xp.asarray(y), axis) if size else xp.sum(x)
+    return xp.lane_sums(xp.asarray(x), size, xp.atleast_1d(y), axis) if size else xp.sum(x)

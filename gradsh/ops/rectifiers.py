@@ -184,7 +184,7 @@ def above(xp, x, *, threshold, value):
     return xp.where(x <= threshold, whole(value, x), x)
 
 
-@function(at=TORCH_F, example="threshold(tensor([-1.0, 2.0]), 0.5, 9.0)")
+@function(at=TORCH_F, called="_threshold", example="threshold(tensor([-1.0, 2.0]), 0.5, 9.0)")
 def threshold(input, threshold, value, inplace=False):
     """input where it is above threshold, else value."""
     return applied(above, "threshold", input, inplace, threshold=threshold, value=value)
@@ -287,15 +287,13 @@ def sloped(xp, x, y):
     return xp.where(x > 0, x, x * y)
 
 
-@function(at=EVERYWHERE, example="prelu(tensor([-1.0, 2.0]), tensor([0.25]))")
+@function(at=EVERYWHERE, python=False, example="prelu(tensor([-1.0, 2.0]), tensor([0.25]))")
 def prelu(input, weight):
     """input where it is positive, else input times weight: one number, or one for each channel (dimension 1)."""
     x, slope = tensor_argument(input, "prelu"), tensor_argument(weight, "prelu", "weight", 2)
     if x.dtype is not slope.dtype:
         kinds = f"{TYPE_NAMES[x.dtype.name]} and {TYPE_NAMES[slope.dtype.name]}"
         raise fault(RuntimeError, f"prelu: Type promoting not supported. Got {kinds}")
-    if slope.ndim > 1:
-        raise fault(RuntimeError, f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {slope.ndim}")
     count = slope.numel()
     if count != 1:
         if not x.ndim:
@@ -307,6 +305,8 @@ def prelu(input, weight):
                 f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {count} and channel "
                 f"size = {channels}.",
             )
+    if slope.ndim > 1:
+        raise fault(RuntimeError, f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {slope.ndim}")
     shape = [count if k == 1 else 1 for k in range(x.ndim)]
     return sloped(x, slope if list(slope.shape) == shape else slope.reshape(shape))
 

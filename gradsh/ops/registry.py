@@ -71,11 +71,13 @@ def function(
     python: bool | None = None,
     alone: Op | None = None,
     several: str | None = None,
+    called: str | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function composed of ops. Its name is the Python name without a trailing `_of` or underscore mark.
 
     overloads: PyTorch's signatures as its TypeErrors list them, where it has more than one.
     alone: the op that a call with a tensor and nothing else is.
+    called: the name that PyTorch's own Python function has, where it is another one.
     several: the list of integers that the method takes as several arguments too, and the function as one only.
     python: PyTorch's own is written in Python, so a call that does not fit it raises Python's error; None: so are F's.
     """
@@ -83,7 +85,7 @@ def function(
 
     def register(target: Callable[..., Any]) -> Callable[..., Any]:
         label = name or target.__name__
-        target.__name__ = target.__qualname__ = label
+        target.__name__ = target.__qualname__ = called or label
         enter(Entry(label, target, at, (target.__doc__ or "").strip(), example, None), file)
         for one in at:
             place, _, other = one.partition(":")

@@ -260,6 +260,8 @@ def index_add(input, dim, index, source, *, alpha=1):
             f"{list(input.shape)} source.shape = {list(source.shape)}",
         )
     count = source.shape[dim] if source.ndim else 1
+    if count != vector.numel() and not source.ndim:
+        raise fault(IndexError, f"Dimension specified as {dim} but tensor has no dimensions")
     if count != vector.numel():
         raise fault(
             RuntimeError,
