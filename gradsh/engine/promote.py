@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsh.backend import loading, scalars
-from gradsh.backend.dtypes import FLOATING, DType, boolean as bool_type, promote
+from gradsh.backend.dtypes import FLOATING, DType, boolean as bool_type, float16, promote
 from gradsh.engine.alias import SEVERAL, TYPE_NAMES, Alias, inference_alias, refuse_inference
 from gradsh.engine.node import Node, OpNode, Output
 from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
@@ -112,9 +112,10 @@ def _tensor(op: Op, position: int, value: Any) -> Tensor:
 
 
 def kind_name(value: Any) -> str:
-    """The name of a value's type in PyTorch's messages: numpy's come with their module."""
+    """The name of a value's type in PyTorch's messages: those from C come with their module."""
     kind = type(value)
-    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+    named = kind.__module__ == "numpy" or kind.__name__ in ("dtype", "Size", "device")
+    return f"{kind.__module__}.{kind.__name__}" if named else kind.__name__
 
 
 def not_a_tensor(op: Op, position: int, value: Any) -> BaseException:
@@ -258,6 +259,8 @@ def _promoted(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> An
             raws.append(value.raw)
         elif isinstance(value, Tensor):
             raws.append(arrays.cast(value.raw, dtype))
+        elif dtype is float16:  # a scalar, which a rule's operators take for a number
+            raws.append(arrays.float16(value))
         else:
             raws.append(number_raw(_fitting(value, dtype), dtype))
     return _applied(op, tuple(values), tuple(raws), settings, fitted=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from gradsh.backend.dtypes import FLOATING, boolean
 from gradsh.engine.op import OPS, general
+from gradsh.engine.promote import common_dtype
+from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.examples import aligned, shaped
 from gradsh.ops.product_faults import (
@@ -25,7 +28,7 @@ from gradsh.ops.products import (
 from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
-from gradsh.ops.structure import sum_to_size
+from gradsh.ops.structure import sum_to_size, to_dtype
 
 
 def scaled(g, factor):
@@ -41,7 +44,8 @@ def sum_to(g, shape):
 
 def combined(xp, input, product, beta, alpha):
     """beta * input + alpha * product, in the product's memory; PyTorch's types, no promotion."""
-    if ("d" if input.__class__ is float else input.dtype.char) != product.dtype.char:
+    char = product.dtype.char
+    if ("d" if input.__class__ is float else input.dtype.char) != char or char == "?" or xp.ndim(input) > product.ndim:
         raise TypeError
     if product.dtype.kind != "f":
         beta, alpha = int(beta), int(alpha)
@@ -51,6 +55,8 @@ def combined(xp, input, product, beta, alpha):
         product += input
     elif beta != 0:
         product += xp.multiply(input, beta)
+    else:
+        xp.broadcast_to(input, product.shape)  # which must be possible all the same
     return product
 
 
@@ -195,9 +201,21 @@ def addmv(input, mat, vec, *, beta=1, alpha=1):
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
     """beta * input + alpha * vec1 vec2^T."""
     input, vec1, vec2 = operand(input), operand(vec1, "vec1"), operand(vec2, "vec2")
-    if not (input.dtype is vec1.dtype is vec2.dtype):  # the one of them that promotes its operands
-        return OPS["add"](OPS["mul"](input, beta), OPS["mul"](outer_product(vec1, vec2), alpha))
-    return added_outer_product(input, vec1, vec2, **_factors(beta, alpha))
+    factors = _factors(beta, alpha)
+    wrong = added_outer_fault(None, input, vec1, vec2)
+    if wrong is not None:
+        raise wrong
+    dtype = common_dtype((input, vec1, vec2), False)  # the one of them that promotes its operands
+    for name, factor in factors.items():
+        if dtype.category != FLOATING and isinstance(factor, float):
+            raise fault(
+                RuntimeError, f"For integral input tensors, argument {name} must not be a floating point number."
+            )
+    if dtype is boolean:
+        found = OPS["mul"](outer_product(vec1, vec2), bool(alpha))
+        return OPS["logical_or"](OPS["mul"](input, bool(beta)), found)
+    input, vec1, vec2 = (x if x.dtype is dtype else to_dtype(x, dtype=dtype) for x in (input, vec1, vec2))
+    return added_outer_product(input, vec1, vec2, **factors)
 
 
 @function(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsh.backend.dtypes import BOOL, FLOATING, boolean
 from gradsh.engine.op import elementwise
-from gradsh.engine.promote import NUMBERS, common_dtype
+from gradsh.engine.promote import NUMBERS, broadcast_fault, common_dtype
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import operand
@@ -84,21 +84,26 @@ def sub_multiple(xp, x, y, *, alpha):
     return x - y * alpha
 
 
-@elementwise(x=lambda g: -g, y=lambda g: g, sample=reals, at=(), check=no_truth_values, grad_fn="RsubBackward0")
-def rsub(xp, x, y):
-    """The second less the first."""
-    return xp.subtract(y, x)
+def _reversed_fault(error, x, y, **settings):
+    """Shapes that do not broadcast, the second operand's first, as PyTorch's sub has them."""
+    shapes = [tuple(getattr(one, "shape", ())) for one in (y, x)]
+    return broadcast_fault(shapes) if isinstance(error, ValueError) else None
 
 
-rsub_number = elementwise(
-    x=lambda g: -g,
-    y=lambda g: g,
-    sample=reals,
-    at=(),
-    check=no_truth_values,
-    name="rsub_number",
-    grad_fn="RsubBackward1",
-)(rsub.kernel)
+def _rsub_ops(name, grad_fn):
+    """The second less the first, and less a multiple of it, of a tensor or of a number."""
+    common = {"at": (), "check": no_truth_values, "explain": _reversed_fault, "grad_fn": grad_fn}
+    plain = elementwise(x=lambda g: -g, y=lambda g: g, sample=reals, name=name, **common)(
+        lambda xp, x, y: xp.subtract(y, x)
+    )
+    multiple = elementwise(
+        x=lambda g, alpha: g * -alpha, y=lambda g: g, sample=SCALED, name=f"{name}_multiple", **common
+    )(lambda xp, x, y, *, alpha: y - x * alpha)
+    return plain, multiple
+
+
+rsub_ops = _rsub_ops("rsub", "RsubBackward0")
+rsub_number_ops = _rsub_ops("rsub_number", "RsubBackward1")
 
 
 def _scaled(plain, multiple, input, other, alpha):
@@ -141,8 +146,7 @@ def reversed_difference(input, other, alpha=1):
     """other - alpha * input, element by element."""
     if alpha != 1:
         no_truth_values(input, other)
-    plain = rsub_number if isinstance(other, NUMBERS) else rsub
-    return _scaled(plain, lambda input, other, alpha: plain(mul(input, alpha), other), input, other, alpha)
+    return _scaled(*(rsub_number_ops if isinstance(other, NUMBERS) else rsub_ops), input, other, alpha)
 
 
 # ---- products and quotients
@@ -363,7 +367,7 @@ for _symbol, _op, _number in (
     add_operator(f"__i{_symbol}__", _op, number=_number, inplace=True)
 add_operator("__radd__", add)
 add_operator("__rmul__", mul)
-add_operator("__rsub__", rsub_number)
+add_operator("__rsub__", rsub_number_ops[0])
 add_operator("__rtruediv__", rdiv)
 add_operator("__rfloordiv__", floor_divide, reflected=True)
 add_operator("__rmod__", _remainder_of_number, reflected=True)

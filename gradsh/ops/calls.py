@@ -202,7 +202,7 @@ def invalid_combination(
 ) -> BaseException:
     """PyTorch's error for a call that fits none of several signatures."""
     kinds = [kind_name(value) for value in args]
-    keys = [f"{key}={kind_name(value)}" for key, value in settings.items()]
+    keys = [f"{key}={kind_name(value)}" for key, value in reversed(settings.items())]
     got = ", ".join(kinds + keys) + (", " if keys and not kinds else "")
     listed = "".join(f" * {_as_method(text) if method else text}\n" for text in overloads)
     message = f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n{listed}"

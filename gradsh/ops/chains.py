@@ -10,7 +10,7 @@ from gradsh.ops.copying import clone
 from gradsh.ops.dimensions import axis_of
 from gradsh.ops.matrix_faults import check_same_type
 from gradsh.ops.norms import check_floating
-from gradsh.ops.product_faults import C_NAMES, scalar_types_fault
+from gradsh.ops.product_faults import C_NAMES, scalar_types_fault, truths_fault
 from gradsh.ops.products import conjugate_product, matmul, matrix_product
 from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
@@ -59,7 +59,8 @@ def linalg_cross(input, other, *, dim=-1):
     if input.shape[axis] != 3 or other.shape[axis] != 3:
         got = f"{input.shape[axis]} and {other.shape[axis]}"
         raise fault(RuntimeError, f"linalg.cross: inputs dimension {dim} must have length 3. Got {got}")
-    wrong = broadcast_fault([input.shape, other.shape]) or scalar_types_fault(None, input, other)
+    wrong = broadcast_fault([input.shape, other.shape]) or truths_fault("cross", input, other)
+    wrong = wrong or scalar_types_fault(None, input, other)
     if wrong is not None:
         raise wrong
     return cross_product(input, other, axis=axis)

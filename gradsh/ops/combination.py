@@ -146,16 +146,21 @@ LERP = {
     "x": lambda g, weight: g * (1 - weight),
     "end": lambda g, weight: g * weight,
     "at": (),
-    "refuses": ("lerp_kernel_scalar", "bool integer"),
 }
 lerp_number = elementwise(
     **LERP,
     sample=[Sample(reals(2, 3), reals(3), weight=0.3), Sample(reals(), reals(), weight=0.8)],
+    refuses=("lerp_kernel_scalar", "bool integer"),
     name="lerp_number",
     grad_fn="LerpBackward0",
 )(lambda xp, x, end, *, weight: between_ends(xp, x, end, weight))
 lerp_tensor = elementwise(
-    **LERP, weight=lambda g, x, end: g * (end - x), sample=reals, name="lerp_tensor", grad_fn="LerpBackward1"
+    **LERP,
+    weight=lambda g, x, end: g * (end - x),
+    sample=reals,
+    refuses=("lerp_kernel_tensor", "bool integer"),
+    name="lerp_tensor",
+    grad_fn="LerpBackward1",
 )(between_ends)
 
 

@@ -245,6 +245,9 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
         raise fault(
             RuntimeError, f"{TYPE_NAMES[x.dtype.name]} did not match {TYPE_NAMES[y.dtype.name]}", hint="x.to(y.dtype)"
         )
+    for name, bound in (("rtol", rtol), ("atol", atol)):
+        if not bound >= 0:
+            raise fault(RuntimeError, f"{name} must be greater than or equal to zero, but got {bound:g}")
     return close(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from gradsh.backend.dtypes import boolean
 from gradsh.engine.op import OPS, bilinear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import alike
-from gradsh.ops.dimensions import axis_of
-from gradsh.ops.product_faults import scalar_types_fault
+from gradsh.ops.dimensions import axes_of, axis_of
+from gradsh.ops.product_faults import scalar_types_fault, truths_fault
 from gradsh.ops.products import blas_ready
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
@@ -50,7 +51,7 @@ def contraction(xp, x, y, *, x_labels, y_labels, out_labels):
     """Products of x and y summed over the labels that the output lacks; every label of x is in y or in the output, and
     the other way round, so that the derivatives are contractions too."""
     x, y = xp.asarray(x), xp.asarray(y)
-    if x.dtype is not y.dtype:
+    if x.dtype is not y.dtype or x.dtype.char == "?":
         raise TypeError
     sizes = dict(zip(x_labels, x.shape)) | dict(zip(y_labels, y.shape))
     batch = [label for label in x_labels if label in y_labels and label in out_labels]
@@ -128,6 +129,11 @@ def tensordot(a, b, dims=2, out=None):
         raise fault(RuntimeError, "both dimension lists should have same length")
     if a.dtype is not b.dtype:
         raise fault(RuntimeError, "both inputs should have same dtype")
+    if a.dtype is boolean:
+        raise truths_fault("dot" if len(a_dims) == a.ndim == b.ndim else "addmm_impl_cpu_", a)
+    for one, rank in ((a_dims, a.ndim), (b_dims, b.ndim)):
+        if rank:
+            axes_of(list(one), rank)
     x_labels, y_labels = _letters(a.ndim), _letters(b.ndim, a.ndim)
     for one, other in zip(a_dims, b_dims):
         i, j = axis_of(one, a.ndim), axis_of(other, b.ndim)
@@ -162,6 +168,8 @@ def inner(input, other):
         raise fault(
             RuntimeError, f"inner() the last dimension must match on both input tensors but got shapes {shapes}"
         )
+    if input.dtype is boolean:
+        raise truths_fault("dot" if input.ndim == 1 == other.ndim else "addmm_impl_cpu_", input)
     left, right = _letters(input.ndim - 1, 1), _letters(other.ndim - 1, input.ndim + 1)
     x_labels, y_labels = "".join([*left, "k"]), "".join([*right, "k"])
     return product_over(input, other, x_labels, y_labels, "".join(left + right))

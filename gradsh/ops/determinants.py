@@ -12,7 +12,7 @@ from gradsh.ops.choice import where
 from gradsh.ops.creation import eye
 from gradsh.ops.diagonals import diagonal_copy
 from gradsh.ops.matrix_faults import check_kernel, check_numbers, check_square
-from gradsh.ops.reduction import sum_over
+from gradsh.ops.reduction import repeat_over, sum_over
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
 from gradsh.ops.scanning import holds_zero
@@ -54,6 +54,8 @@ def transposed_inverse(x, scale):
 
 def _determinant_slope(g, x, out):
     """g det(x) x^-T, the cofactors. Of a singular matrix PyTorch gives zeros, but the cofactors to be differentiated again."""
+    if x.shape[-1] < 2:
+        return repeat_over(g, size=tuple(x.shape), axes=(len(x.shape) - 2, len(x.shape) - 1), keepdim=False)
     if not isinstance(x, Tensor):
         return near_solution(x.mT, scaled_identity(g * out, order=x.shape[-1]))
     return across(g, adjugate(x).mT) if holds_zero(out) else transposed_inverse(x, g * out)

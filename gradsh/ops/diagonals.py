@@ -121,7 +121,7 @@ def upper(xp, x, *, diagonal):
 )
 def diagonal_sum(xp, x):
     """The sum of the numbers on the diagonal."""
-    return xp.trace(x)
+    return xp.trace(x, dtype=x.dtype if x.dtype.kind == "f" else xp.int64)
 
 
 # ---- the functions
@@ -191,10 +191,10 @@ triu = _triangle("triu", upper, "upper")
 def trace(input):
     """The sum of the numbers on a matrix's diagonal."""
     input = operand(input)
-    if input.ndim != 2:
-        raise fault(RuntimeError, f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     if input.dtype is boolean:
         raise fault(NotImplementedError, "\"trace\" not implemented for 'Bool'")
+    if input.ndim != 2:
+        raise fault(RuntimeError, f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     return diagonal_sum(input)
 
 

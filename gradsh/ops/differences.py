@@ -62,7 +62,6 @@ OVERLOADS = ("(Tensor y, Tensor x, *, int dim = -1)", "(Tensor y, *, Number dx =
 
 def _steps(x, y, axis, name):
     """The distances of the sample points, in the dimensions of y."""
-    x = operand(x, "x")
     if x.ndim == 1:
         if x.shape[0] != y.shape[axis]:
             raise fault(RuntimeError, f"{name}: There must be one `x` value for each sample point")
@@ -73,10 +72,19 @@ def _steps(x, y, axis, name):
     return OPS["sub"](after, before)
 
 
+def _integrand(y, x, name):
+    """The values to integrate, and where they are: numbers, not truths."""
+    y, x = operand(y, "y"), x if x is None else operand(x, "x")
+    if boolean in (y.dtype, y.dtype if x is None else x.dtype):
+        which = "`y`" if x is None else "`x` or `y`"
+        raise fault(RuntimeError, f"{name}: received a bool input for {which}, but bool is not supported")
+    return y, x
+
+
 @function(at=("torch", "torch:trapz"), example="trapezoid(tensor([1.0, 2.0, 3.0]))", overloads=OVERLOADS)
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """Integral of y along dim by the trapezoidal rule, the points at distances dx or at x."""
-    y = operand(y, "y")
+    y, x = _integrand(y, x, "trapezoid")
     if not y.ndim:
         shown = dim if x is None else axis_of(dim, 0)
         raise fault(IndexError, f"Dimension specified as {shown} but tensor has no dimensions")
@@ -93,8 +101,9 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
 @function(at=("torch",), example="cumulative_trapezoid(tensor([1.0, 2.0, 3.0]))", overloads=OVERLOADS)
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """Integral of y so far along dim by the trapezoidal rule, the points at distances dx or at x."""
-    y = operand(y, "y")
+    y, x = _integrand(y, x, "cumulative_trapezoid")
     if not y.ndim:
+        axis_of(dim, 0)
         raise fault(IndexError, "slice() cannot be applied to a 0-dim tensor.")
     axis = axis_of(dim, y.ndim)
     after, before = _neighbours(y, axis)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.alias import C_TYPES, TYPE_NAMES
 from gradsh.engine.op import OPS, general, linear
 from gradsh.engine.promote import broadcast_fault
@@ -15,6 +16,7 @@ from gradsh.ops.dimensions import axes_of, axis_of
 from gradsh.ops.einsum import summed_products
 from gradsh.ops.expanding import broadcast_tensors
 from gradsh.ops.norms import check_floating, legacy_norm_over, measured, norm_over, slope
+from gradsh.ops.product_faults import scalar_types_fault
 from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, nonzero, reals
@@ -88,6 +90,8 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     if p < 0:
         raise fault(RuntimeError, "cdist only supports non-negative p values")
     wrong = broadcast_fault([x1.shape[:-2], x2.shape[:-2]])
+    if wrong is None and x1.numel() and x2.numel():
+        wrong = scalar_types_fault(None, x1, x2)
     if wrong is not None:
         raise wrong
     return pair_distances(x1, x2, ord=float(p))
@@ -133,6 +137,8 @@ def pdist(input, p=2):
     input = floats(input)
     if input.ndim != 2:
         raise fault(RuntimeError, f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if input.dtype.category != FLOATING:
+        raise fault(RuntimeError, "pdist only supports floating-point dtypes", hint=".float() first")
     if p < 0:
         raise fault(RuntimeError, "pdist only supports non-negative p values")
     return own_pair_distances(input, ord=float(p))
@@ -211,6 +217,7 @@ def renorm(input, p, dim, maxnorm):
     if input.ndim < 2:
         raise fault(RuntimeError, f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
     axis = axis_of(dim, input.ndim)
+    check_floating(input)
     axes = tuple([k for k in range(input.ndim) if k != axis])
     return bounded_norm(input, ord=float(p), axes=axes, bound=float(maxnorm))
 

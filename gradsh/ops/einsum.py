@@ -261,4 +261,4 @@ def _check_sizes(operands, labels):
                     f"einsum(): subscript {label} has size {length} for operand {k} which does not broadcast with "
                     f"previously seen size {seen}",
                 )
-            sizes[label] = max(seen, length) if seen == 1 else seen
+            sizes[label] = length if seen == 1 else seen

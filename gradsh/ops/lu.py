@@ -6,6 +6,7 @@ from gradsh.backend.dtypes import int32
 from gradsh.engine.batching import aligned
 from gradsh.engine.op import general, linear
 from gradsh.engine.returns import named
+from gradsh.engine.state import state
 from gradsh.engine.wrapped import numbers_of
 from gradsh.fault import fault
 from gradsh.ops.calls import alike_floats, floats, operand
@@ -332,6 +333,12 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     pivots = operand(pivots, "pivots")
     LU, B = alike_floats((LU, "LU"), (B, "B"))
     name = "linalg.lu_solve"
+    if pivots.requires_grad and state.grad:
+        raise fault(
+            RuntimeError,
+            "The function 'linalg_lu_solve' is not differentiable with respect to argument 'pivots'. This input cannot "
+            "have requires_grad True.",
+        )
     check_numbers(LU, f"torch.{name}")
     if pivots.dtype is not int32:
         raise fault(RuntimeError, f"{name}: pivots should be a Tensor of scalar type torch.int32")

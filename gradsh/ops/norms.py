@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from math import inf
 
+from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import OPS, constant, general
-from gradsh.engine.promote import broadcast_fault
+from gradsh.engine.promote import broadcast_fault, common_dtype
 from gradsh.fault import fault
-from gradsh.ops.arithmetic import abs as magnitude, sgn
+from gradsh.ops.arithmetic import abs as magnitude, no_truth_values, sgn
 from gradsh.ops.calls import Unfit, floats
 from gradsh.ops.choice import where
 from gradsh.ops.dimensions import axes_of, axis_of
@@ -107,32 +108,44 @@ def check_floating(input, name="linalg.vector_norm"):
         )
 
 
-def _vector_norm(input, ord, dim, keepdim, dtype):
-    check_floating(input)
-    if dtype is not None and dtype is not input.dtype:
-        if dtype.itemsize < input.dtype.itemsize or dtype.category != 2:
-            have, want = TYPE_NAMES[input.dtype.name], TYPE_NAMES[dtype.name]
-            raise fault(
-                RuntimeError,
-                f"linalg.vector_norm: the dtype of the input ({have}) should be convertible without narrowing to the "
-                f"specified dtype ({want})",
-            )
-        input = to_dtype(input, dtype=dtype)
-    axes = axes_of(dim, input.ndim)
-    if (ord < 0 or ord == inf) and any(not input.shape[axis] for axis in axes):
-        shown = f"{ord:g}"
-        if dim is not None and len(axes) < input.ndim:
-            axis = next(axis for axis in axes if not input.shape[axis])
-            raise fault(
-                RuntimeError,
-                f"linalg.vector_norm cannot compute the {shown} norm on the dimension {axis}because this dimension "
-                "is empty and the operation does not have an identity",
-            )
+def _in_type(input, dtype, name):
+    """The numbers in the element type asked for, which must be no narrower."""
+    if dtype is None or dtype is input.dtype:
+        return input
+    have, want = TYPE_NAMES[input.dtype.name], TYPE_NAMES[dtype.name]
+    if dtype.category != FLOATING:
+        raise fault(RuntimeError, f"{name}: dtype should be floating point or complex, but got {want}")
+    if dtype.itemsize < input.dtype.itemsize:
         raise fault(
             RuntimeError,
-            f"linalg.vector_norm cannot compute the {shown} norm on an empty tensor because the operation does not "
-            "have an identity",
+            f"{name}: the dtype of the input ({have}) should be convertible without narrowing to the specified dtype "
+            f"({want})",
         )
+    return to_dtype(input, dtype=dtype)
+
+
+def _check_identity(shape, ord, dim=None):
+    """An extremum needs a number."""
+    if not (ord < 0 or ord == inf) or 0 not in shape:
+        return
+    named = (dim,) if isinstance(dim, int) else dim
+    where = "an empty tensor because"
+    if named:
+        empty = next((one for one in named if not shape[one]), None)
+        if empty is None:
+            return
+        where = f"the dimension {empty}because this dimension is empty and"
+    raise fault(
+        RuntimeError,
+        f"linalg.vector_norm cannot compute the {ord:g} norm on {where} the operation does not have an identity",
+    )
+
+
+def _vector_norm(input, ord, dim, keepdim, dtype):
+    check_floating(input)
+    input = _in_type(input, dtype, "linalg.vector_norm")
+    axes = axes_of(dim, input.ndim)
+    _check_identity(input.shape, ord, dim)
     return norm_over(input, ord=float(ord), axes=axes, keepdim=keepdim)
 
 
@@ -147,12 +160,23 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
 # ---- matrices
 
 
+REST = "bool keepdim = False, *, torch.dtype dtype = None, Tensor out = None)"
+
+
 @function(
-    "linalg_matrix_norm", at=("linalg:matrix_norm",), example="linalg.matrix_norm(tensor([[1.0, 2.0], [3.0, 4.0]]))"
+    "linalg_matrix_norm",
+    at=("linalg:matrix_norm",),
+    example="linalg.matrix_norm(tensor([[1.0, 2.0], [3.0, 4.0]]))",
+    overloads=(
+        f"(Tensor input, Number ord, tuple of ints dim = (-2,-1), {REST}",
+        f'(Tensor input, str ord = "fro", tuple of ints dim = (-2,-1), {REST}',
+    ),
 )
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     """Norm of matrices: 'fro', 'nuc', 1 and -1 (largest, smallest column sum), inf and -inf (row sum), 2 and -2."""
     A = floats(A, "A")
+    if not isinstance(dim, list | tuple):
+        raise Unfit("dim", "tuple of ints", dim)
     name = "linalg.matrix_norm"
     if ord not in ("fro", "nuc", 1, -1, 2, -2, inf, -inf):
         shown = ord if isinstance(ord, str) else f"{ord:g}"
@@ -162,16 +186,15 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     if A.ndim < 2:
         raise fault(RuntimeError, f"{name}: The input tensor A must have at least 2 dimensions.")
     check_floating(A, name)
-    if not isinstance(dim, list | tuple) or len(dim) != 2:
-        shown = " ".join(map(str, dim)) if isinstance(dim, list | tuple) else dim
+    if len(dim) != 2:
+        shown = " ".join(map(str, dim))
         raise fault(RuntimeError, f"{name}: dim must be a 2-tuple. Got {shown}")
     rows, columns = (axis_of(one, A.ndim) for one in dim)
     if rows == columns:
-        raise fault(RuntimeError, f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
+        raise fault(RuntimeError, f"{name}: dims must be different. Got ({rows}, {columns})")
+    A = _in_type(A, dtype, name)
     if ord == "fro":
-        return _vector_norm(A, 2, (rows, columns), keepdim, dtype)
-    if dtype is not None:
-        A = to_dtype(A, dtype=dtype)
+        return _vector_norm(A, 2, (rows, columns), keepdim, None)
     if ord == "nuc" or abs(ord) == 2:
         return _by_singular_values(A, ord, rows, columns, keepdim)
     if abs(ord) == inf:
@@ -230,7 +253,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     if (isinstance(p, str) and p != "fro") or (p == "fro" and isinstance(dim, list | tuple) and len(dim) > 2):
         if dim is None:
             dim = tuple(range(input.ndim))
-        return matrix_norm(input, p, dim, keepdim, dtype=dtype)
+        return matrix_norm(input, p, dim if isinstance(dim, list | tuple) else (dim,), keepdim, dtype=dtype)
     return _vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype)
 
 
@@ -266,8 +289,18 @@ def _distance_slope(g, difference, shape, out, ord):
 def dist(input, other, p=2):
     """The p-norm of the difference of two tensors."""
     input, other = floats(input), floats(other, "other")
-    check_floating(input)
+    if not isinstance(p, int | float):
+        raise Unfit("p", "Number", p)
+    no_truth_values(input, other)
     wrong = broadcast_fault([input.shape, other.shape])
     if wrong is not None:
         raise wrong
+    dtype = common_dtype((input, other), False)
+    if dtype.category != FLOATING:
+        kind = TYPE_NAMES[dtype.name]
+        raise fault(
+            RuntimeError, f"norm(): input dtype should be either floating point or complex. Got {kind} instead."
+        )
+    _check_identity(input.shape if 0 in input.shape else other.shape, p)
+    input, other = (x if x.dtype is dtype else to_dtype(x, dtype=dtype) for x in (input, other))
     return distance(input, other, ord=float(p))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gradsh.backend.dtypes import boolean
-from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import general
 from gradsh.fault import fault
 from gradsh.ops import selection
@@ -201,6 +200,14 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
     return ranked_along(input, axis=axis, k=k, largest=bool(largest), in_order=bool(sorted))
 
 
+def _check_kernel(input, kernel):
+    """What PyTorch's kernel of this name is made for: anything but truth values."""
+    if not input.dtype.category:
+        raise fault(
+            NotImplementedError, f"\"{kernel}\" not implemented for 'Bool'", hint=".long() makes integers of truths"
+        )
+
+
 # ---- the k-th smallest
 
 
@@ -237,6 +244,7 @@ def kthvalue(input, k, dim=-1, keepdim=False):
     check_not_empty(input, "kthvalue", axis)
     if not 1 <= k <= (input.shape[axis] if input.ndim else 1):
         raise fault(RuntimeError, f"kthvalue(): selected number k out of range for dimension {axis}")
+    _check_kernel(input, "kthvalue_cpu")
     return kth_along(input, axis=axis, k=k, keepdim=keepdim)
 
 
@@ -260,7 +268,7 @@ def _median_ops(name, skip_nan):
         """The lower median of all numbers; nan of none."""
         lanes = xp.asarray(x).reshape(1, -1)
         if not lanes.size:
-            return lanes.dtype.type(xp.nan) if lanes.dtype.kind == "f" else xp.iinfo(lanes.dtype).min
+            return lanes.dtype.type(xp.nan if lanes.dtype.kind == "f" else xp.iinfo(lanes.dtype).min)
         return lanes[0, _middle(xp, lanes, skip_nan)[0, 0]]
 
     def median_along(xp, x, *, axis, keepdim):
@@ -292,12 +300,14 @@ nanmedian_ops = _median_ops("nanmedian", skip_nan=True)
 
 def _median(name, ops, input, dim, keepdim):
     input = operand(input)
-    if not input.dtype.category:
-        raise fault(NotImplementedError, f"\"{name}_cpu\" not implemented for '{TYPE_NAMES[input.dtype.name]}'")
     if dim is ...:
+        if keepdim:
+            raise fault(TypeError, f'{name}() missing 1 required positional arguments: "dim"', hint="dim=0")
+        _check_kernel(input, "median_cpu")
         return ops[0](input)
     axis = axis_of(dim, input.ndim)
     check_not_empty(input, "median", axis)
+    _check_kernel(input, "median_out")
     return ops[1](input, axis=axis, keepdim=keepdim)
 
 
@@ -310,7 +320,7 @@ def median(input, dim=..., keepdim=False):
 @function(example="nanmedian(tensor([3.0, nan, 2.0]))")
 def nanmedian(input, dim=..., keepdim=False):
     """The lower median of the numbers that are not nan, or along dim with its place."""
-    return _median("median", nanmedian_ops, input, dim, keepdim)
+    return _median("nanmedian", nanmedian_ops, input, dim, keepdim)
 
 
 # ---- the mode

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from gradsh.backend.dtypes import BOOL, INTEGER, float64 as double, int64
 from gradsh.engine.inplace import inplace
 from gradsh.engine.op import OPS, elementwise
@@ -57,7 +59,7 @@ def power_to_number(xp, x, *, exponent):
 
 
 def _slope_of_exponent(g, x, y, out):
-    return where((x == 0) & (y >= 0), 0.0, g * (out * log(x)))
+    return g * where((x == 0) & (y >= 0), 0.0, out * log(x))
 
 
 def whole_power(xp, x, y):
@@ -78,8 +80,15 @@ tensor_power = elementwise(
     refuses=("pow", "bool"),
 )(whole_power)
 
+
+def _slope_of_exponent_alone(g, x, y, out):
+    if x:
+        return g * (out * log(x))
+    return g * where(y >= 0, 0.0, out * -inf)
+
+
 number_power = elementwise(
-    y=_slope_of_exponent,
+    y=_slope_of_exponent_alone,
     sample=[Sample(positive(), reals(2, 3)), Sample(positive(), reals())],
     at=(),
     name="number_power",

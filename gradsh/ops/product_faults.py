@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsh.engine.alias import TYPE_NAMES
-from gradsh.engine.promote import broadcast_fault
+from gradsh.engine.promote import broadcast_fault, dimension_fault
 from gradsh.engine.runtime import dtype_of, shape_of
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
@@ -24,7 +24,8 @@ def _long(x):
     return TYPE_NAMES[_dtype(x)]
 
 
-def _not_for_bool(name, *operands):
+def truths_fault(name, *operands):
+    """For a kernel that is not made for truth values."""
     if any(_dtype(x) == "bool" for x in operands):
         return fault(
             NotImplementedError, f"\"{name}\" not implemented for 'Bool'", hint=".long() makes integers of truths"
@@ -45,14 +46,24 @@ def sizes_fault(x, y):
     )
 
 
+def folded_fault(error, x, y):
+    """For a row, or a stack of matrices, times a matrix: PyTorch makes an mm of all rows."""
+    return _matrix_fault(_folded(_shape(x)), _shape(y), x, y)
+
+
+def _folded(shape):
+    rows = 1
+    for length in shape[:-1]:
+        rows *= length
+    return rows, shape[-1]
+
+
 def matrix_fault(error, x, y):
-    """For mm and the products that PyTorch makes of it."""
-    a, b = _shape(x), _shape(y)
-    if (len(b) == 2 and len(a) != 2 and error.__class__ is ValueError) or len(a) > 2:
-        rows = 1
-        for length in a[:-1]:
-            rows *= length
-        a = (rows, a[-1])
+    """For mm."""
+    return _matrix_fault(_shape(x), _shape(y), x, y)
+
+
+def _matrix_fault(a, b, x, y):
     if len(a) != 2:
         return fault(RuntimeError, "self must be a matrix", notes=(f"it has shape {a}",))
     if len(b) != 2:
@@ -64,7 +75,7 @@ def matrix_fault(error, x, y):
         return fault(
             RuntimeError, f"expected m1 and m2 to have the same dtype, but got: {names}", hint=f".to(torch.{_dtype(x)})"
         )
-    return _not_for_bool("addmm_impl_cpu_", x, y)
+    return truths_fault("addmm_impl_cpu_", x, y)
 
 
 def vector_fault(error, x, y):
@@ -86,7 +97,7 @@ def added_vector_fault(error, input, mat, vec, **settings):
 def _vector_sizes(shape, a, b):
     if a[1] == b[0] and shape in ((), (1,), a[:1]):
         return None
-    size = shape[0] if shape else 1
+    size = _length(shape, 0)
     return fault(RuntimeError, f"size mismatch, got input ({size}), mat ({a[0]}x{a[1]}), vec ({b[0]})")
 
 
@@ -94,7 +105,7 @@ def _vector_types(input, mat, vec):
     if len({_dtype(input), _dtype(mat), _dtype(vec)}) > 1:
         got = f"{_long(input)}, {_long(mat)}, and {_long(vec)}"
         return fault(RuntimeError, f"addmv input tensors must have the same dtype, but got {got}")
-    return _not_for_bool("addmv_impl_cpu", mat)
+    return truths_fault("addmv_impl_cpu", mat)
 
 
 def dot_fault(error, x, y):
@@ -111,16 +122,25 @@ def dot_fault(error, x, y):
             f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, "
             f"but got {a[0]} and {b[0]} elements respectively",
         )
-    return _not_for_bool("dot", x)
+    return truths_fault("dot", x)
+
+
+def _batch_ranks(a, b):
+    for name, shape in (("batch1", a), ("batch2", b)):
+        if len(shape) != 3:
+            return fault(RuntimeError, f"{name} must be a 3D tensor", notes=(f"it has shape {shape}",))
+    return None
 
 
 def batch_fault(error, x, y):
     """For bmm."""
     a, b = _shape(x), _shape(y)
-    for name, shape in (("batch1", a), ("batch2", b)):
-        if len(shape) != 3:
-            return fault(RuntimeError, f"{name} must be a 3D tensor", notes=(f"it has shape {shape}",))
-    return _batch_sizes(a, b) or _scalar_types(x, y) or _not_for_bool("baddbmm_impl", x)
+    return _batch_ranks(a, b) or _batch_sizes(a, b) or _scalar_types(x, y) or _batch_of_truths("bmm", a, b, x)
+
+
+def _batch_of_truths(name, a, b, x):
+    """PyTorch multiplies the matrices of a batch one by one from a size on."""
+    return truths_fault(name if a[-2] * a[-1] * b[-1] < 400 else "addmm_impl_cpu_", x)
 
 
 def _batch_sizes(a, b):
@@ -152,7 +172,8 @@ def stacked_fault(error, x, y):
     count = 1
     for one, other in zip(((1,) * 9 + a[:-2])[-9:], ((1,) * 9 + b[:-2])[-9:]):
         count *= max(one, other)
-    return _batch_sizes((count, *a[-2:]), (count, *b[-2:])) or _scalar_types(x, y) or _not_for_bool("baddbmm_impl", x)
+    wrong = _batch_sizes((count, *a[-2:]), (count, *b[-2:])) or _scalar_types(x, y)
+    return wrong or _batch_of_truths("bmm", a, b, x)
 
 
 def row_fault(x, y):
@@ -168,10 +189,15 @@ def row_fault(x, y):
     return _vector_sizes((rows,), (rows, b[-2]), a)
 
 
-def expansion_fault(shape, target):
-    """A shape that does not expand to another."""
+def expansion_fault(input, target):
+    """What is added to a product, where its shape does not expand to the product's."""
+    shape = _shape(input)
     if len(shape) > len(target):
-        return None
+        return fault(
+            RuntimeError,
+            f"expand(torch.{_long(input)}Tensor{{{list(shape)}}}, size={list(target)}): the number of sizes provided "
+            f"({len(target)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})",
+        )
     for k in range(1, len(shape) + 1):
         if shape[-k] != target[-k] and shape[-k] != 1:
             return fault(
@@ -183,37 +209,31 @@ def expansion_fault(shape, target):
     return None
 
 
-def added_matrix_fault(error, input, mat1, mat2, **settings):
-    """For addmm and linear with a bias."""
-    a, b = _shape(mat1), _shape(mat2)
-    if not settings:  # a stack of matrices or a row, folded
-        rows = 1
-        for length in a[:-1]:
-            rows *= length
-        a = (rows, a[-1])
-    for name, shape in (("mat1", a), ("mat2", b)):
-        if len(shape) != 2:
-            return fault(RuntimeError, f"{name} must be a matrix, got {len(shape)}-D tensor")
-    if a[1] != b[0]:
-        return sizes_fault(a, b)
-    shape, target = _shape(input), (a[0], b[1])
-    if len(shape) > 2:
-        kind = f"torch.{_long(input)}Tensor"
-        return fault(
-            RuntimeError,
-            f"expand({kind}{{{list(shape)}}}, size={list(target)}): the number of sizes provided (2) must be greater "
-            f"or equal to the number of dimensions in the tensor ({len(shape)})",
-        )
-    wrong = expansion_fault(shape, target)
-    if wrong is not None:
-        return wrong
+def _mixed_types(input, mat1, mat2):
+    """A product and what is added to it of several element types."""
     for name, one, other in (("self and mat2", input, mat2), ("mat1 and mat2", mat1, mat2)):
         if _dtype(one) != _dtype(other):
             got = f"{_long(one)} and {_long(other)}"
             return fault(
                 RuntimeError, f"{name} must have the same dtype, but got {got}", hint=f".to(torch.{_dtype(one)})"
             )
-    return _not_for_bool("addmm_impl_cpu_", mat1)
+    return None
+
+
+def added_matrix_fault(error, input, mat1, mat2, **settings):
+    """For addmm and linear with a bias."""
+    a, b = _shape(mat1), _shape(mat2)
+    if not settings:  # a stack of matrices or a row, folded
+        a = _folded(a)
+    wrong = _mixed_types(input, mat1, mat2)
+    if wrong is not None:
+        return wrong
+    for name, shape in (("mat1", a), ("mat2", b)):
+        if len(shape) != 2:
+            return fault(RuntimeError, f"{name} must be a matrix, got {len(shape)}-D tensor")
+    if a[1] != b[0]:
+        return sizes_fault(a, b)
+    return expansion_fault(input, (a[0], b[1])) or truths_fault("addmm_impl_cpu_", mat1)
 
 
 def added_outer_fault(error, input, vec1, vec2, **settings):
@@ -222,34 +242,45 @@ def added_outer_fault(error, input, vec1, vec2, **settings):
     for name, shape in (("vec1", a), ("vec2", b)):
         if len(shape) != 1:
             return fault(RuntimeError, f"addr: Expected 1-D argument {name}, but got {len(shape)}-D")
-    return expansion_fault(_shape(input), (a[0], b[0]))
+    return expansion_fault(input, (a[0], b[0]))
+
+
+def _length(shape, dim):
+    """The length along a dimension, which a tensor of too few does not have."""
+    if 0 <= dim < len(shape):
+        return shape[dim]
+    if not shape:
+        raise fault(IndexError, f"Dimension specified as {dim} but tensor has no dimensions")
+    raise dimension_fault(dim, len(shape))
 
 
 def added_batch_fault(error, input, batch1, batch2, **settings):
     """For baddbmm."""
     a, b = _shape(batch1), _shape(batch2)
-    if len(a) == 3 == len(b):
-        wrong = expansion_fault(_shape(input), (a[0], a[1], b[2]))
-        if wrong is not None:
-            return wrong
-    return batch_fault(error, batch1, batch2) or _scalar_types(batch1, input)
+    target = _length(a, 0), _length(a, 1), _length(b, 2)
+    wrong = expansion_fault(input, target)
+    if wrong is not None:
+        return wrong
+    if _dtype(input) != _dtype(batch1):
+        kinds = f"input {C_NAMES[_dtype(input)]}, batch1: {C_NAMES[_dtype(batch1)]}, batch2: {C_NAMES[_dtype(batch2)]}"
+        return fault(RuntimeError, f"Input dtypes must be the same, got: {kinds}")
+    wrong = _batch_ranks(a, b) or _batch_sizes(a, b) or _scalar_types(batch1, batch2)
+    return wrong or _batch_of_truths("baddbmm", a, b, batch1)
 
 
 def summed_batch_fault(error, input, batch1, batch2, **settings):
     """For addbmm."""
     a, b = _shape(batch1), _shape(batch2)
-    if len(a) != 3 or len(b) != 3:
-        return batch_fault(error, batch1, batch2)
-    wrong = expansion_fault(_shape(input), (a[1], b[2]))
+    wrong = expansion_fault(input, (_length(a, 1), _length(b, 2))) or _batch_ranks(a, b)
     if wrong is not None:
         return wrong
     if a[0] != b[0]:
         return fault(RuntimeError, f"batch1 and batch2 must have same number of batches, got {a[0]} and {b[0]}")
     if a[2] != b[1]:
         return fault(RuntimeError, f"Incompatible matrix sizes for bmm ({a[1]}x{a[2]} and {b[1]}x{b[2]})")
-    return _scalar_types(batch1, batch2) or _scalar_types(batch1, input)
+    return _mixed_types(input, batch1, batch2) or truths_fault("addmm_impl_cpu_", batch1)
 
 
 def scalar_types_fault(error, x, y, **settings):
-    """For contractions."""
-    return _scalar_types(x, y)
+    """For contractions, which PyTorch makes a bmm of."""
+    return _scalar_types(x, y) or truths_fault("bmm", x)

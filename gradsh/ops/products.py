@@ -8,7 +8,15 @@ from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import alike
 from gradsh.ops.examples import aligned, folded, shaped, unfolded
-from gradsh.ops.product_faults import batch_fault, dot_fault, matrix_fault, row_fault, stacked_fault, vector_fault
+from gradsh.ops.product_faults import (
+    batch_fault,
+    dot_fault,
+    folded_fault,
+    matrix_fault,
+    row_fault,
+    stacked_fault,
+    vector_fault,
+)
 from gradsh.ops.registry import bind_operator, function
 from gradsh.ops.samples import Sample, reals
 from gradsh.ops.shape import reshape, reshaped
@@ -71,7 +79,7 @@ def matrix_vector_product(xp, x, y):
     y=lambda g, x: outer_product(x, g),
     sample=Sample(reals(3), reals(3, 2)),
     at=(),
-    explain=matrix_fault,
+    explain=folded_fault,
     grad_fn="SqueezeBackward4",
     batch={
         "x": lambda x, y: matrix_product(x, y),
@@ -200,7 +208,7 @@ def blas_ready(xp, x):
     y=lambda g, x, y: right_gradient(rows_of(g), rows_of(x), y),
     sample=Sample(reals(2, 2, 3), reals(3, 2)),
     at=(),
-    explain=matrix_fault,
+    explain=folded_fault,
     grad_fn="UnsafeViewBackward0",
     batch={"x": lambda x, y: folded_product(x, y), "x y": lambda x, y: _stacks(x, y)},
 )

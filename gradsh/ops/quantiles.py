@@ -50,20 +50,18 @@ def _ranks(sorted_, q, ignore_nan):
     return where(any_over(isnan(sorted_), axes=last, keepdim=True), float(steps), q * steps)
 
 
-def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
+def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
     input = floats(input)
     if interpolation not in MODES:
         raise fault(
             RuntimeError,
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
             f"{interpolation}",
         )
-    if not input.numel():
-        raise fault(RuntimeError, f"{name}() input tensor must be non-empty")
-    if input.dtype not in (float32, float64):
-        raise fault(RuntimeError, f"{name}() input tensor must be either float or double dtype", hint=".double() first")
-    q = _checked(name, q, input)
+    q = _checked(q, input)
     axis = None if dim is None else axis_of(dim, input.ndim)
+    if not all(0 <= part <= 1 for part in runtime.arrays.ravel(numbers_of(q)).tolist()):
+        raise fault(RuntimeError, "quantile() q values must be in the range [0, 1]")
     lanes = reshape(input, (-1,)) if axis is None or not input.ndim else movedim(input, axis, -1)
     sorted_ = sort(lanes).values
     ranks = _ranks(sorted_, reshape(q, (-1,)), ignore_nan)
@@ -84,30 +82,35 @@ def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
     return squeezed_to(found, size=size)
 
 
-def _checked(name, q, input):
+def _checked(q, input):
     """The parts of the way, as a tensor of the input's type."""
-    if isinstance(q, int | float):
-        if not 0 <= q <= 1:
-            raise fault(RuntimeError, f"{name}() q must be in the range [0, 1] but got {q:g}")
-        return tensor(float(q), dtype=input.dtype)
-    if not isinstance(q, Tensor):
+    number = isinstance(q, int | float)
+    if number and not 0 <= q <= 1:
+        raise fault(RuntimeError, f"quantile() q must be in the range [0, 1] but got {q:g}")
+    if not number and not isinstance(q, Tensor):
         raise Unfit("q", "float", q)
-    if q.ndim > 1:
-        raise fault(RuntimeError, f"{name}() q must be a scalar or 1D tensor")
+    if not input.numel():
+        raise fault(RuntimeError, "quantile() input tensor must be non-empty")
+    if not number and q.ndim > 1:
+        raise fault(RuntimeError, "quantile() q must be a scalar or 1D tensor")
+    if input.dtype not in (float32, float64):
+        raise fault(
+            RuntimeError, "quantile() input tensor must be either float or double dtype", hint=".double() first"
+        )
+    if number:
+        return tensor(float(q), dtype=input.dtype)
     if q.dtype is not input.dtype:
-        raise fault(RuntimeError, f"{name}() q tensor must be same dtype as the input tensor")
-    if not all(0 <= part <= 1 for part in runtime.arrays.ravel(numbers_of(q)).tolist()):
-        raise fault(RuntimeError, f"{name}() q values must be in the range [0, 1]")
+        raise fault(RuntimeError, "quantile() q tensor must be same dtype as the input tensor")
     return q
 
 
 @function(example="quantile(tensor([1.0, 2.0, 6.0]), 0.5)", overloads=OVERLOADS)
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     """The numbers at q (one part of the way, or several) through the sorted ones along dim, or all."""
-    return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
+    return _quantile(input, q, dim, keepdim, interpolation, False)
 
 
 @function(example="nanquantile(tensor([1.0, nan, 6.0]), 0.5)", overloads=OVERLOADS)
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     """As `quantile`, of the numbers that are not nan."""
-    return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
+    return _quantile(input, q, dim, keepdim, interpolation, True)

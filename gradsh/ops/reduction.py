@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.op import constant, general, linear
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
@@ -109,7 +110,7 @@ def mean_all(xp, x):
     if x.__class__ is float:
         return x
     if x.dtype.kind != "f":
-        raise _no_mean(x)
+        raise _no_mean(xp.dtype_of(x))
     return xp.divide(xp.total(x), x.size)
 
 
@@ -123,8 +124,6 @@ def mean_all(xp, x):
 )
 def mean_over(xp, x, *, axes, keepdim):
     """Mean over dimensions."""
-    if x.__class__ is not float and x.dtype.kind != "f":
-        raise _no_mean(x)
     return xp.divide(total(xp, x, axes, keepdim), reduced_count(xp.shape(x), axes))
 
 
@@ -135,17 +134,17 @@ def mean(input, dim=..., keepdim=False, *, dtype=None):
     if dim is ...:
         check_alone(keepdim)
         return mean_all(input)
+    if input.dtype.category != FLOATING:
+        raise _no_mean(input.dtype)
     return mean_over(input, axes=axes_of(dim, input.ndim), keepdim=keepdim)
 
 
-def _no_mean(x):
-    from gradsh.backend.arrays import dtype_of
+def _no_mean(dtype, what="mean(): could not infer output dtype. Input dtype"):
     from gradsh.engine.alias import TYPE_NAMES
 
     return fault(
         RuntimeError,
-        "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-        f"Got: {TYPE_NAMES[dtype_of(x).name]}",
+        f"{what} must be either a floating point or complex dtype. Got: {TYPE_NAMES[dtype.name]}",
         hint=".float().mean(), or write the numbers with a point: 1.0",
     )
 
@@ -178,12 +177,15 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
 @function(example="nanmean(tensor([1.0, nan, 2.0]))")
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):
     """Mean over dim, or over everything, of the numbers that are not nan."""
-    input = in_type(floats(input), dtype)
-    if input.dtype.category != 2:
+    input = floats(input)
+    if input.dtype.category != FLOATING:
         from gradsh.engine.alias import TYPE_NAMES
 
         kind = TYPE_NAMES[input.dtype.name]
         raise fault(RuntimeError, f"nanmean(): expected input to have floating point or complex dtype but got {kind}")
+    input = in_type(input, dtype)
+    if input.dtype.category != FLOATING:
+        raise _no_mean(input.dtype, "nanmean(): could not infer output dtype. Optional dtype")
     axes = axes_of(dim, input.ndim)
     return nansum_over(input, axes=axes, keepdim=keepdim) / sum_over(not_nan(input), axes=axes, keepdim=keepdim)
 
@@ -195,6 +197,8 @@ def _prod_rule(g, x, out, axis):
     """d(product)/dx: the product of the others, by division where no number is zero; g and out have every dimension."""
     if not holds_zero(x):
         return g * (out / x)
+    if x.shape[axis] == 1:
+        return g
     before = running_product(x, axis=axis, reverse=False, exclusive=True)
     return g * before * running_product(x, axis=axis, reverse=True, exclusive=True)
 
@@ -281,7 +285,7 @@ TRUTH_OVERLOADS = (
 def all(input, dim=None, keepdim=False):
     """Whether every number (over dim) is nonzero."""
     input = operand(input)
-    axes = () if dim.__class__ is tuple and not dim else axes_of(dim, input.ndim)
+    axes = () if isinstance(dim, list | tuple) and not dim else axes_of(dim, input.ndim)
     return all_over(input, axes=axes, keepdim=keepdim)
 
 
@@ -289,7 +293,7 @@ def all(input, dim=None, keepdim=False):
 def any(input, dim=None, keepdim=False):
     """Whether any number (over dim) is nonzero."""
     input = operand(input)
-    axes = () if dim.__class__ is tuple and not dim else axes_of(dim, input.ndim)
+    axes = () if isinstance(dim, list | tuple) and not dim else axes_of(dim, input.ndim)
     return any_over(input, axes=axes, keepdim=keepdim)
 
 

@@ -91,7 +91,9 @@ def function(
             place, _, other = one.partition(":")
             value = target
             if not python and (python is False or place in ("torch", "Tensor", "linalg", "special")):
-                value = checked(target, label, method=place == "Tensor", overloads=overloads)
+                value = checked(
+                    target, _parser_name(label, place, other), method=place == "Tensor", overloads=overloads
+                )
             if several is not None and place != "Tensor":
                 value = _with_list(value, label, several)
             put(place, other or label, value if alone is None else _short(alone, value, place, other or label), file)
@@ -118,6 +120,12 @@ def _with_list(function: Callable[..., Any], name: str, argument: str) -> Callab
 
     call.__name__, call.__doc__, call.__wrapped__ = name, function.__doc__, function  # type: ignore[attr-defined]
     return call
+
+
+def _parser_name(label: str, place: str, alias: str) -> str:
+    """The name of a function in PyTorch's TypeErrors: that of the alias, and of `torch.special` with a prefix."""
+    name = alias if alias and place in ("torch", "Tensor") else label
+    return f"special_{alias or label}" if place == "special" and not name.startswith("special_") else name
 
 
 def _short(op: Op, otherwise: Callable[..., Any], place: str, name: str) -> Callable[..., Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nan
 
 from gradsh.engine import runtime
 from gradsh.engine.alias import TYPE_NAMES
@@ -106,6 +106,8 @@ def cumsum(input, dim, *, dtype=None):
 
 
 def _running_product_rule(g, x, out, axis, reverse, exclusive):
+    if x.shape[axis] < 2 and not exclusive:
+        return g
     step = 1 if reverse else -1
     if not holds_zero(x):
         summed = running_sum(g * out, axis=axis, reverse=not reverse)
@@ -197,15 +199,20 @@ def running_minimum(xp, x, *, axis):
 @function(example="cummax(tensor([1.0, 3.0, 2.0]), dim=0)")
 def cummax(input, dim):
     """The largest number so far along a dimension, and its place, the last of several."""
-    input = operand(input)
-    return running_maximum(input, axis=axis_of(dim, input.ndim))
+    return _scanned(running_maximum, "cummax", input, dim)
 
 
 @function(example="cummin(tensor([3.0, 1.0, 2.0]), dim=0)")
 def cummin(input, dim):
     """The smallest number so far along a dimension, and its place, the last of several."""
+    return _scanned(running_minimum, "cummin", input, dim)
+
+
+def _scanned(op, name, input, dim):
     input = operand(input)
-    return running_minimum(input, axis=axis_of(dim, input.ndim))
+    if not input.ndim and dim.__class__ is int and not -1 <= dim <= 0:
+        raise fault(IndexError, f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+    return op(input, axis=axis_of(dim, input.ndim))
 
 
 # ---- logarithms of sums of exponentials
@@ -216,7 +223,7 @@ def _running_logsumexp_rule(g, x, x_shape, out, axis):
     if not x_shape:
         return g
     links = where(out == -inf, 0.0, exp(shifted(out, axis=axis, step=1) - out))
-    return recurrence(g, links, axis=axis, reverse=True) * where(out == -inf, 0.0, exp(x - out))
+    return recurrence(g, links, axis=axis, reverse=True) * where(out == -inf, nan, exp(x - out))  # nan as PyTorch's
 
 
 @general(
@@ -235,9 +242,10 @@ def running_logsumexp(xp, x, *, axis):
 def logcumsumexp(input, dim):
     """Logarithm of the sum of the exponentials so far along a dimension."""
     input = floats(input)
+    axis = axis_of(dim, input.ndim)
     if input.dtype.category != 2:
         kind = TYPE_NAMES[input.dtype.name]
         raise fault(
             NotImplementedError, f"\"logcumsumexp_out_cpu\" not implemented for '{kind}'", hint=".float() first"
         )
-    return running_logsumexp(input, axis=axis_of(dim, input.ndim))
+    return running_logsumexp(input, axis=axis)

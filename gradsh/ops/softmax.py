@@ -53,6 +53,8 @@ def _along(op, input, dim, dtype):
     x = in_type(input, dtype)
     axis = axis_of(dim, x.ndim)
     if x.dtype.category != FLOATING:
+        if not x.numel():  # PyTorch's kernel, which is for floats, is not called
+            return OPS["clone"](x)
         place = "softmax_lastdim_kernel_impl" if axis >= x.ndim - 1 else "softmax_kernel_impl"
         kernel = place if op is normalised or op is OPS["softmax"].call else f"log_{place}"
         raise fault(
@@ -135,4 +137,7 @@ def logsumexp(input, dim, keepdim=False):
         raise Unfit("dim", "tuple of ints", dim)
     if x.dtype.category != FLOATING:
         x = OPS["to_dtype"](x, dtype=state.default)
+    if not isinstance(dim, int) and not dim and x.ndim and not keepdim:
+        shape = [1] * x.ndim  # an oversight of PyTorch's: it takes no dimension for all, and removes none
+        raise fault(RuntimeError, f"output with shape [] doesn't match the broadcast shape {shape}", hint="dim=(0, 1)")
     return log_of_sum(x, axes=axes_of(dim, x.ndim), keepdim=keepdim)

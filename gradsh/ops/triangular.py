@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.op import general
-from gradsh.engine.promote import common_dtype
 from gradsh.fault import fault
 from gradsh.ops.calls import alike_floats
 from gradsh.ops.diagonals import lower as lower_part, upper as upper_part
@@ -68,9 +67,9 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     """X of A X = B, or of X A = B with left=False, reading one triangle of A, its diagonal as ones if `unitriangular`."""
     A, B = alike_floats((A, "A"), (B, "B"))
     check_system(A, B, "linalg.solve_triangular", left)
-    dtype = common_dtype((A, B), False)
-    A, B = (x if x.dtype is dtype else to_dtype(x, dtype=dtype) for x in (A, B))
     check_kernel(A, "triangular_solve_cpu")
+    if A.dtype is not B.dtype:
+        B = to_dtype(B, dtype=A.dtype)
     return triangular_solution_of(A, B, upper=bool(upper), left=bool(left), unitriangular=bool(unitriangular))
 
 

@@ -8,7 +8,7 @@ from gradsh.engine.op import OPS, general
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, floats, operand
 from gradsh.ops.choice import where
-from gradsh.ops.dimensions import axes_of, reduced_count
+from gradsh.ops.dimensions import axes_of, kept_shape, reduced_count
 from gradsh.ops.reduction import mean_over, repeat_over, total, unreduced
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
@@ -23,9 +23,20 @@ def spread_squares(xp, x, axes, correction, keepdim=False):
     mean = xp.divide(total(xp, x, axes, True), x.dtype.type(count))
     off = xp.subtract(x, mean)
     squares = xp.add.reduce(xp.multiply(off, off), axes, None, None, keepdim)
+    if not xp.isfinite(mean).all():
+        mean = _running_mean(xp, x, axes)
     if not keepdim:
         mean = xp.squeeze(mean, axes)
     return xp.divide(squares, x.dtype.type(max(count - correction, 0))), mean
+
+
+def _running_mean(xp, x, axes):
+    """The mean as Welford's algorithm has it, which is nan once an infinity is behind it."""
+    kept = tuple([k for k in range(x.ndim) if k not in axes])
+    lanes = xp.transpose(x, (*kept, *axes)).reshape(*[x.shape[k] for k in kept], -1)
+    behind = xp.logical_or.reduce(xp.isinf(lanes[..., :-1]), -1)
+    mean = xp.where(behind, xp.nan, xp.add.reduce(lanes, -1) / x.dtype.type(lanes.shape[-1]))
+    return mean.astype(x.dtype).reshape(kept_shape(x.shape, axes))
 
 
 def _variance_rule(g, x, x_shape, axes, correction, keepdim, whole):
@@ -34,7 +45,7 @@ def _variance_rule(g, x, x_shape, axes, correction, keepdim, whole):
     freedom = reduced_count(x_shape, axes) - correction
     off = x - mean_over(x, axes=axes, keepdim=True)
     if freedom <= 0 and whole:
-        return g * where(off == 0, nan, inf)
+        return where(off == 0, g * nan, g * inf)
     return (2.0 / freedom if freedom else inf) * g * off
 
 
