@@ -146,7 +146,8 @@ def reversed_difference(input, other, alpha=1):
     """other - alpha * input, element by element."""
     if alpha != 1:
         no_truth_values(input, other)
-    return _scaled(*(rsub_number_ops if isinstance(other, NUMBERS) else rsub_ops), input, other, alpha)
+    plain, multiple = rsub_number_ops if isinstance(other, NUMBERS) else rsub_ops
+    return _scaled(plain, multiple, input, other, alpha)
 
 
 # ---- products and quotients
