@@ -296,6 +296,8 @@ class Session:
             return
         self.writer.print(PrintRecord(text, values, end))
 
+    _print.__qualname__ = "print"  # what its errors name
+
     def _show(self, value: Any, number: int) -> None:
         if value is None:
             return

@@ -269,9 +269,9 @@ def build_class(body: Any, name: str, *bases: type) -> type:
     """What a class statement calls; its class is a program's own from then on."""
     import builtins
 
-    if bases and (bases[0] is Type or not isinstance(bases[0], type)):
-        shown = "type" if bases[0] is Type else repr(bases[0])
-        raise fault(TypeError, f"{shown} cannot be a base class")
+    for base in bases:
+        if base is Type or not isinstance(base, type):
+            raise fault(TypeError, f"{'type' if base is Type else repr(base)} cannot be a base class")
     made: type = builtins.__build_class__(body, name, *bases)
     OWN.add(made)
     ALLOWED[made] = set()

@@ -115,12 +115,12 @@ def _time() -> dict[str, Any]:
 def _random() -> dict[str, Any]:
     import random
 
-    source = random.Random()
-    return picked(
-        source,
+    names = (
         "seed random uniform randint randrange choice choices shuffle sample gauss normalvariate expovariate "
-        "betavariate triangular",
+        "betavariate triangular getstate setstate"
     )
+    members.allow(random.Random, names.split())
+    return {**picked(random.Random(), names), "Random": random.Random}
 
 
 def _collections() -> dict[str, Any]:
@@ -140,9 +140,16 @@ def namedtuple(typename: str, field_names: Any, *, rename: bool = False, default
     return made
 
 
+def _abc() -> dict[str, Any]:
+    import abc
+
+    return picked(abc, "ABC abstractmethod")
+
+
 def _itertools() -> dict[str, Any]:
     import itertools
 
+    members.allow(itertools.chain, ("from_iterable",))
     return picked(
         itertools,
         "accumulate chain combinations combinations_with_replacement compress count cycle dropwhile filterfalse groupby islice "
@@ -179,7 +186,7 @@ def _dataclasses() -> dict[str, Any]:
 
 TABLES: dict[str, Callable[[], dict[str, Any]]] = {
     "math": _math, "time": _time, "random": _random, "collections": _collections, "itertools": _itertools,
-    "io": _io, "string": _string, "unicodedata": _unicodedata, "re": _re, "json": _json, "statistics": _statistics,
+    "abc": _abc, "io": _io, "string": _string, "unicodedata": _unicodedata, "re": _re, "json": _json, "statistics": _statistics,
     "heapq": _heapq, "bisect": _bisect, "contextlib": _contextlib,
     "functools": _functools, "copy": _copy, "operator": _operator, "dataclasses": _dataclasses,
 }  # fmt: skip

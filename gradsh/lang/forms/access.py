@@ -40,7 +40,14 @@ class Attribute(LeftDeep):
         return _ast.Expr(out.helper(".assign", (new, self.value.emit(out), name), here), **at)
 
     def stored_name(self, out: Emitter) -> str:
-        return out.private(check_attribute(self.name, self, out)) if self.name.startswith("__") else self.name
+        if not self.name.startswith("__") or (self.name == "__getattr__" and _is_super(self.value)):
+            return self.name
+        return out.private(check_attribute(self.name, self, out))
+
+
+def _is_super(form: Form) -> bool:
+    """Whether a form is `super()` in its text."""
+    return isinstance(form, Call) and getattr(form.function, "name", None) == "super"
 
 
 class Call(LeftDeep):

@@ -8,6 +8,7 @@ import sys
 from gradsh.lang.emitter import STORE
 from gradsh.lang.form import Form, Statement, emitted
 from gradsh.lang.forms.access import arguments
+from gradsh.lang.names import DEFINED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,12 +148,13 @@ class Function(Statement):
         body = out.block(self.body)
         out.definitions -= 1
         out.fields = fields
-        name = out.bind(self.name, self)
+        hidden = out.fields is not None and self.name in DEFINED
+        name = self.name if hidden else out.bind(self.name, self)
         return _ast.FunctionDef(name, made, body, before, None, None, **_NO_TYPE_PARAMETERS, **out.at(self))
 
 
 class Class(Statement):
-    """`class`, with at most one base and no keywords; `.fields` holds the names annotated in it, if there are any."""
+    """`class`, without keywords; `.fields` holds the names annotated in it, if there are any."""
 
     has_block = True
     name: str
@@ -163,9 +165,8 @@ class Class(Statement):
         at = out.at(self)
         before = [decorator.emit(out) for decorator in decorators]
         bases, keywords = arguments(self.arguments, out)
-        if keywords or len(bases) > 1 or any(type(base) is _ast.Starred for base in bases):
-            last = (self.arguments or ())[-1]
-            raise out.error(last, f"a class takes {'no keywords, only a base' if keywords else 'at most one base'}")
+        if keywords or any(type(base) is _ast.Starred for base in bases):
+            raise out.error((self.arguments or ())[-1], "a class takes no keywords and no stars, only bases")
         outer = out.fields, out.class_name
         out.fields, out.class_name = [], self.name
         out.definitions += 1
