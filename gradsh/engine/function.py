@@ -26,6 +26,9 @@ class Function:
 
     __module__ = "torch.autograd.function"
 
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        """An object of no use, as in PyTorch: programs call `apply`."""
+
     def __call__(self, *args: Any, **settings: Any) -> Any:
         raise fault(
             RuntimeError,

@@ -45,7 +45,7 @@ class Namespace:
         if name in self.ready:
             return self.ready[name]
         found = self.values.get(name, MISSING)
-        if found is MISSING:
+        if found is MISSING and sources.file_of(name, self.label) is None:  # a function hides the file of its name
             found = module(f"{self.label}.{name}") or MISSING
         if found is MISSING and self.lazy is not None:
             found = self.lazy(name)

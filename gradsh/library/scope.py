@@ -87,8 +87,9 @@ def outermost(dialect: str, names: Iterable[str]) -> dict[str, Any]:
     scope = _outermost.get(dialect)
     if scope is None:
         scope = _outermost[dialect] = Scope(dialect)
-        # For our own files only: states of optimisers and schedulers, and steps that Ctrl-C must not divide.
-        scope.names |= {"vars": vars, "assign_fields": assign_fields, "undivided": shield}
+        # For our own files only: states of optimisers and schedulers, what hooks put in place of parameters, and steps
+        # that Ctrl-C must not divide.
+        scope.names |= {"vars": vars, "delattr": delattr, "assign_fields": assign_fields, "undivided": shield}
     scope.provide(names)
     return scope.names
 

@@ -1,0 +1,16 @@
+import torch, torch.nn as nn
+torch.set_default_dtype(torch.float64)
+torch.manual_seed(0)
+m = nn.utils.weight_norm(nn.Linear(3, 2))
+print(m, [n for n, _ in m.named_parameters()], m.weight_g, m(torch.ones(1, 3)))
+m(torch.ones(1, 3)).sum().backward(); print(m.weight_g.grad, m.weight_v.grad)
+c = nn.utils.weight_norm(nn.Conv1d(2, 3, 2), dim=1); print(c.weight_g.shape, c(torch.ones(1, 2, 3)))
+nn.utils.remove_weight_norm(m); print([n for n, _ in m.named_parameters()], m.weight)
+try: nn.utils.remove_weight_norm(m)
+except ValueError as e: print(e)
+from torch.utils.checkpoint import checkpoint
+x = torch.ones(2, requires_grad=True); y = checkpoint(lambda a: a.sin() * 2, x, use_reentrant=False); y.sum().backward(); print(y, x.grad)
+s = nn.utils.spectral_norm(nn.Linear(3, 4)); print(s, [n for n, _ in s.named_parameters()], [n for n, _ in s.named_buffers()], s(torch.ones(1, 3)), s.weight_u)
+s(torch.ones(1, 3)).sum().backward(); print(s.weight_orig.grad)
+s.eval(); print(s(torch.ones(1, 3)), torch.linalg.matrix_norm(s.weight, 2)); print(list(s.state_dict()))
+nn.utils.remove_spectral_norm(s); print([n for n, _ in s.named_parameters()], s.weight)
