@@ -13,7 +13,7 @@ class Details:
     `span` is the failing place where it is known when the exception is made (else it is read from
     the traceback); `labels` are (span, text) pairs drawn under the source; `hint` is something to
     type; `notes` are facts. `sites` are facts with a place in the program that made a graph: (text, code
-    object, instruction offset), where `{}` in the text stands for the place.
+    object, instruction offset), where `{}` in the text stands for the place and `{what}` for what is written there.
     """
 
     __slots__ = ("hint", "labels", "notes", "sites", "span")

@@ -162,6 +162,8 @@ class Session:
 
     def run_and_report(self, text: str, name: str, *, echo: bool | str, keep_going: bool = False) -> int:
         """Run a program for the command: what fails is reported, and the exit status is returned."""
+        from gradsh.lang.locate import is_internal
+
         status = 0
         parts = [text]
         try:
@@ -173,6 +175,8 @@ class Session:
                 except BrokenPipeError:  # whoever read the answers has left, and nobody is there to be told
                     raise
                 except Exception as error:
+                    if isinstance(error, OSError) and error.filename is None and is_internal(error):
+                        raise  # answers cannot be written: a full disk
                     self.report(error)
                     status = max(status, self.status_of(error))
                     if not keep_going:

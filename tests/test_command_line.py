@@ -142,6 +142,12 @@ def test_deep_nesting_gives_a_value_or_one_error(text: str) -> None:
     assert done.status == 0 or len(done.err.splitlines()) < 10
 
 
+def test_nesting_without_end_is_a_syntax_error() -> None:
+    done = run_command(stdin="[" * 200_000 + "]" * 200_000 + "\n")
+    assert done.status == 2
+    assert done.err.startswith("<stdin>:1:1: SyntaxError: expression nested too deeply (limit 1000)\n")
+
+
 def test_nesting_of_a_thousand_is_in_reach() -> None:
     assert run_command(stdin="(" * 1000 + "1" + ")" * 1000 + "\n") == Completed(0, "1\n", "")
 
@@ -176,6 +182,7 @@ def test_closed_and_full_streams(line: str, statuses: tuple[int, ...], error: st
     assert error in done.err
     assert "Traceback" not in done.err
     assert "AttributeError" not in done.err
+    assert "InternalError" not in done.err
 
 
 def test_an_ascii_terminal() -> None:

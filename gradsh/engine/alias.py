@@ -252,7 +252,7 @@ def refusal(view: Tensor, changed: str) -> BaseException:
             f"both the view and the inplace either both inside the {mode} block (if you don't want the inplace to be "
             "tracked) or both outside (if you want the inplace to be tracked)."
         )
-    sites = () if maker is None else (("the view was made here: {}", maker.code, maker.lasti),)
+    sites = () if maker is None else (("it is a view, {what}, made here: {}", maker.code, maker.lasti),)
     return fault(RuntimeError, message, sites=sites)
 
 

@@ -487,6 +487,8 @@ def called(rule: Callable[..., Any], name: str, arguments: Sequence[str]) -> str
     if code.co_name != "<lambda>" or code.co_names or code.co_freevars or code.co_varnames != tuple(arguments):
         return call
     spans = [span for span in code.co_positions() if span[3]]
+    if not spans:
+        return call
     line, start, end = spans[0][0], min(span[2] or 0 for span in spans), max(span[3] or 0 for span in spans)
     if line is None or any(span[:2] != (line, line) for span in spans):
         return call

@@ -115,7 +115,7 @@ def writable(tensor: Tensor, operands: Iterable[Tensor] = (), what: str = "") ->
             raise refusal(tensor, "is being")
         if required and extra.base.is_leaf:
             node = tensor.node
-            sites = () if node is None else (("the view was made here: {}", node.code, node.lasti),)
+            sites = () if node is None else (("it is a view, {what}, made here: {}", node.code, node.lasti),)
             raise fault(
                 RuntimeError,
                 "a view of a leaf Variable that requires grad is being used in an in-place operation.",

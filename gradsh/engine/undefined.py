@@ -12,6 +12,7 @@ import sys
 from gradsh.engine.node import Node, OpNode, operation_name
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor
+from gradsh.engine.wrapped import Wrapped
 from gradsh.fault import Details
 
 TYPE_CHECKING = False
@@ -265,5 +266,11 @@ def _arrays(g: Any) -> list[Any]:
     from gradsh.backend import arrays
 
     parts = g.values() if g.__class__ is dict else g if g.__class__ in (tuple, list) else (g,)
-    found = (arrays.asarray(part.raw if isinstance(part, Tensor) else part) for part in parts if part is not None)
+    found = (arrays.asarray(_raw(part)) for part in parts if part is not None)
     return [raw for raw in found if raw.dtype.kind == "f"]
+
+
+def _raw(value: Any) -> Any:
+    while isinstance(value, Wrapped):
+        value = value.inner
+    return value.raw if isinstance(value, Tensor) else value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gradsh.lang.forms.access import Attribute, Call, Subscript
+from gradsh.lang.forms.access import Attribute, Call, Keyword, Subscript
 from gradsh.lang.forms.operators import And, Binary, Comparison, Not, Or, Ternary
 from gradsh.lang.forms.values import Constant, Name, Number
-from gradsh.lang.locate import forms_around
+from gradsh.lang.locate import form_at, forms_around
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +49,28 @@ def truth_advice(message: str, span: Span) -> str | None:
         if form is not tested and not isinstance(form, Comparison):
             break
     return f"{_operand(tested, source)}.all()" if isinstance(tested, (*_SIMPLE, Comparison, Binary)) else None
+
+
+def filled(hint: str, span: Span | None) -> str | None:
+    """A hint with the operands of the failing expression for its {a} and {b}; None where it has others."""
+    if "{a}" not in hint:
+        return hint
+    operands = [] if span is None else _two_operands(span)
+    if span is None or len(operands) != 2:
+        return None
+    left, right = (_operand(form, span.source) for form in operands)
+    return hint.replace("{a}", left).replace("{b}", right)
+
+
+def _two_operands(span: Span) -> list[Form]:
+    form = form_at(span)
+    if isinstance(form, Binary):
+        return [form.left, form.right]
+    given = list(form.arguments or ()) if isinstance(form, Call) else []
+    if not isinstance(form, Call) or any(isinstance(one, Keyword) for one in given):
+        return []
+    receiver = form.function.value if isinstance(form.function, Attribute) else None
+    return [receiver, *given] if receiver is not None and len(given) == 1 else given
 
 
 def _pairs(form: Comparison, source: Source) -> str:

@@ -80,7 +80,9 @@ def _check_shift(a: Any, b: Any) -> None:
 
 
 def _too_large() -> BaseException:
-    return fault(OverflowError, f"integer of more than {LARGEST:,} bits", hint="use a float: 2.0 ** 0.5")
+    return fault(
+        OverflowError, f"integer of more than {LARGEST:,} bits", hint="a float holds numbers up to 1.8e308: float(x)"
+    )
 
 
 def item_changer(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Callable[[Any], None]]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 # Characters that text brings along, by what they stand for.
-_MEANT = {
+MEANT = {
     '"': "“”„‟″«»", "'": "‘’‚‛′´", "-": "−–—‐‑", "*": "×⋅·∗", "/": "÷∕⁄", "<=": "≤", ">=": "≥", "!=": "≠",
     "->": "→", ",": "、，", ".": "。", "**2": "²", "**3": "³", "not": "¬", "and": "∧", "or": "∨", "in": "∈",
     "sqrt": "√", "sum": "∑", "inf": "∞",
@@ -65,7 +65,12 @@ def _unmatched(text: str, position: int, brackets: Sequence[tuple[str, int, obje
     line, opened_line = text.count("\n", 0, position) + 1, text.count("\n", 0, opened) + 1
     if line != opened_line:
         message += f" on line {opened_line}"
-    return Mishap("f-string: " * (field is not None) + message, position, position + 1, _CLOSES[opener])
+    return Mishap(
+        "f-string: " * (field is not None) + message,
+        position,
+        position + 1,
+        f"close the {opener} with {_CLOSES[opener]}",
+    )
 
 
 def _unterminated(text: str, position: int) -> Mishap:
@@ -78,10 +83,10 @@ def _unterminated(text: str, position: int) -> Mishap:
     if len(found[2]) == 3:
         line = text.rstrip("\n").count("\n") + 1
         message = f"unterminated triple-quoted {name} (detected at line {line})"
-        return Mishap(message, start, found.end(), found[2], "string")
+        return Mishap(message, start, found.end(), f"close it with {found[2]}", "string")
     end = re.compile(r"(?:[^\n\\]|\\[\s\S])*").match(text, found.end()).end()  # type: ignore[union-attr]
     line = text.count("\n", 0, end) + 1
-    return Mishap(f"unterminated {name} (detected at line {line})", start, found.end(), found[2])
+    return Mishap(f"unterminated {name} (detected at line {line})", start, found.end(), f"close it with {found[2]}")
 
 
 def _character(text: str, position: int) -> Mishap:
@@ -105,9 +110,8 @@ def _character(text: str, position: int) -> Mishap:
     if char.isascii() and char.isprintable():
         return Mishap("invalid syntax", position, end)
     if not char.isprintable():
-        return Mishap(
-            f"invalid non-printable character {number}", position, end, "a space" if char.isspace() else "delete it"
-        )
+        hint = "an ordinary space in its place" if char.isspace() else "delete it"
+        return Mishap(f"invalid non-printable character {number}", position, end, hint)
     return Mishap(f"invalid character '{char}' ({number})", position, end, _meant(char))
 
 
@@ -115,7 +119,7 @@ def _meant(char: str) -> str | None:
     """What to type instead of a character."""
     import unicodedata
 
-    for meant, characters in _MEANT.items():
+    for meant, characters in MEANT.items():
         if char in characters:
             return meant
     plain = unicodedata.normalize("NFKC", char)

@@ -91,7 +91,7 @@ def compile_program(
     hooks: bool = False,
     signatures: Resolver | None = None,
 ) -> Program:
-    """A text as code. Faults: SyntaxError and its kinds, `Incomplete`, CommandError, RecursionError.
+    """A text as code. Faults: SyntaxError and its kinds, `Incomplete`, CommandError.
 
     `echo`: the value of an expression statement outside functions goes to `.show(value, number)`; "last": only where a text
     ends with it, and not with a semicolon, as in a notebook's cells. `hooks`:
@@ -173,7 +173,7 @@ def _with_room(emit: Callable[[], Program], source: Source, forms: tuple[Stateme
     if not isinstance(wrong[0], RecursionError):
         raise wrong[0]
     span = source.span(forms[0].start, forms[-1].end)
-    raise fault(RecursionError, f"expression nested too deeply (limit {DEEPEST})", span=span)
+    raise fault(SyntaxError, f"expression nested too deeply (limit {DEEPEST})", span=span)
 
 
 def _at_place(error: SyntaxError, source: Source) -> BaseException:

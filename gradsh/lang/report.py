@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsh.fault import details_of
-from gradsh.lang.advice import CLOSED, truth_advice
+from gradsh.lang.advice import CLOSED, filled, truth_advice
 from gradsh.lang.excerpt import Mark, excerpt, printable
 from gradsh.lang.locate import Call, is_internal, locate, operand_labels, place_of
 from gradsh.lang.source import Span
@@ -172,12 +172,14 @@ def report_of(error: BaseException, context: Any = None) -> Report:
             labels = operand_labels(located, describe, getattr(context, "read", None))
     help = None if located.span is None else _advice(_text(error), located.span)
     if help is None and details is not None:
-        help = details.hint
+        help = None if details.hint is None else filled(details.hint, located.span)
     notes = list(details.notes) if details is not None else []
     for text, code, instruction in details.sites if details is not None else ():
         place = None if code is None else place_of(code, instruction)
         if place is not None or "{}" not in text:
-            notes.append(text.replace("{}", "" if place is None else f"{place.line}:{place.column}"))
+            where = "" if place is None else f"{place.line}:{place.column}"
+            what = "" if place is None else " ".join(place.text.split())
+            notes.append(text.replace("{}", where).replace("{what}", what))
     if isinstance(error, NameError) and error.name in CLOSED:
         notes.append(f"gradsh has no {error.name}")
     notes += _cause(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gradsh.fault import Details, fault
-from gradsh.lang.mishaps import Mishap
+from gradsh.lang.mishaps import MEANT, Mishap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _OPENERS = {"(": ")", "[": "]", "{": "}"}
 _ENDS = frozenset(("NAME", "NUMBER", "STRING", "_F_STRING_END", ")", "]", "}", "None", "True", "False", "..."))
 _BEGINS = frozenset(("NAME", "NUMBER", "STRING", "F_STRING_START", "None", "True", "False", "lambda"))
+_LEFT_OUT = (":", "()")  # marks that are missing, where others stand in place of what is meant
+_MARK = re.compile(r"[^\w\s]+\d?")
 _BLOCKS = {
     name: f"'{name}' statement" for name in ("if", "elif", "else", "for", "while", "try", "except", "finally", "with")
 } | {"def": "function definition", "class": "class definition"}
@@ -44,13 +46,14 @@ def syntax_error(source: Source, tokens: list[Token], unexpected: Unexpected, ta
     if isinstance(text, Mishap):
         if text.inside:
             return _incomplete(source, text.message, text.start, text.end, text.inside, text.hint)
-        return fault(text.kind, text.message, hint=text.hint, span=source.span(text.start, text.end))
+        hint = amended(source, text.start, text.end, text.hint)
+        return fault(text.kind, text.message, hint=hint, span=source.span(text.start, text.end))
     if kind == "_DEDENT" and all(token[0] in ("_DEDENT", "$END") for token in tokens[unexpected.number :]):
         kind = "$END"
     expected = tables.actions[unexpected.states[-1]]
     unclosed = _unclosed(tokens)
     if unclosed is not None and (kind == "$END" or _line(source, unclosed[1]) < _line(source, start)):
-        message, hint = f"'{unclosed[0]}' was never closed", _OPENERS[unclosed[0]]
+        message, hint = f"'{unclosed[0]}' was never closed", f"close it with {_OPENERS[unclosed[0]]}"
         if kind == "$END":
             return _incomplete(source, message, unclosed[1], unclosed[1] + 1, "bracket", hint)
         return fault(SyntaxError, message, hint=hint, span=source.span(unclosed[1], unclosed[1] + 1))
@@ -69,7 +72,21 @@ def syntax_error(source: Source, tokens: list[Token], unexpected: Unexpected, ta
         start = end
     if message == "invalid syntax" and _forgot_comma(tokens, unexpected.number):
         message = "invalid syntax. Perhaps you forgot a comma?"
-    return fault(SyntaxError, message, hint=help, span=source.span(start, end))
+    return fault(SyntaxError, message, hint=amended(source, start, end, help), span=source.span(start, end))
+
+
+def amended(source: Source, start: int, end: int, hint: str | None) -> str | None:
+    """The line with what is meant in its place, where that is a mark alone; any other hint stays as it is."""
+    if hint is None or not _MARK.fullmatch(hint):
+        return hint
+    text = source.text
+    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    before, wrong, after = text[first:start], text[start:end], text[end : last if last >= 0 else None]
+    if hint in _LEFT_OUT:
+        return (before.rstrip() + hint + (" " * before.endswith(" ") + wrong) + after).strip()
+    if wrong.isascii():  # with what stands right before it: === is one mark to those who type it
+        return (re.sub(r"[<>=!]+\Z", "", before) + hint + after).strip()
+    return re.sub(f"[{MEANT.get(hint, wrong)}]", hint, before + wrong + after).strip()
 
 
 def _message(source: Source, unexpected: Unexpected, tables: Tables) -> tuple[str, str | None]:

@@ -34,13 +34,13 @@ def truths_fault(name, *operands):
 
 
 def sizes_fault(x, y):
-    """Matrices whose inner sizes differ."""
+    """Matrices whose inner sizes differ. A hint's {a} and {b} are the operands as the program writes them."""
     (rows, inner), (other, columns) = x, y
     hint = None
     if inner == columns:
-        hint = "a @ b.T, if the rows of b are what the rows of a meet"
+        hint = "the transpose of the right operand would fit: {a} @ {b}.T"
     elif rows == other:
-        hint = "a.T @ b, if the columns of a are what the columns of b meet"
+        hint = "the transpose of the left operand would fit: {a}.T @ {b}"
     return fault(
         RuntimeError, f"mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {other}x{columns})", hint=hint
     )

@@ -93,6 +93,19 @@ def test_ops_of_several_outputs_pass_on_what_is_looked_at(text: str) -> None:
     assert seen["x"].grad.tolist() == plain["x"].grad.tolist()
 
 
+@pytest.mark.parametrize(
+    "text", ["jacrev(f)(x)", "jacfwd(f)(x)", "torch.func.hessian(lambda x: f(x).sum())(x)", "vmap(grad(f))(x)"]
+)
+def test_transforms_can_be_looked_at(text: str) -> None:
+    session = Session(dialect="torch", dtype="float64")
+    session.run(
+        "from torch.func import grad, jacfwd, jacrev, vmap\nf = lambda x: x.sin() * x\nx = torch.tensor([1.0, 2.0])"
+    )
+    plain = session.eval(f"{text}.tolist()")
+    session.run(f"torch.log(torch.tensor(-1.0))\nfound = {text}.tolist()")
+    assert session["found"] == plain
+
+
 def test_nothing_is_suspected_where_all_is_finite() -> None:
     session = Session()
     before: list[Any] = []

@@ -94,7 +94,7 @@ def test_beyond_is_a_value_or_one_fault(count: int, opening: str, inner: str, cl
         "from gradsh.lang import Source, compile_program\n"
         f"text = 'x = ' + {opening!r} * {count} + {inner!r} + {closing!r} * {count}\n"
         "try:\n    compile_program(Source('<test>', text))\n    print('fine')\n"
-        "except RecursionError as error:\n    print(error)\n"
+        "except SyntaxError as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-500:]

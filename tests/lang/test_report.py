@@ -12,6 +12,7 @@ import pytest
 
 from gradsh.fault import fault
 from gradsh.lang import Source, builtin_names, compile_program, members, runtime_names
+from gradsh.lang.advice import filled
 from gradsh.lang.excerpt import Mark, cell_width, excerpt
 from gradsh.lang.locate import is_internal, locate
 from gradsh.lang.report import Report, report_of
@@ -159,7 +160,7 @@ model.grad:2:5: TypeError: unsupported operand type(s) for +: 'int' and 'str'
 model.grad:2:6: SyntaxError: invalid syntax. Maybe you meant '==' or ':=' instead of '='?
     2 | if x = 2:
       |      ^
-help: ==""",
+help: if x == 2:""",
     ),
     "unfinished": (
         "def f(x):\n",
@@ -272,6 +273,19 @@ note: a fact
 note: another
 help: x.float()"""
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("op(x, y.w)", "x @ y.w.T"), ("x.op(y)", "x @ y.T"), ("op(x + 1, (y))", "(x + 1) @ y.T"), ("op(x)", None),
+        ("op(x, other=y)", None),
+    ],
+)  # fmt: skip
+def test_a_hint_names_the_operands_of_the_program(text: str, help: str | None) -> None:
+    source = compile_program(Source.add("a.grad", text)).source
+    assert filled("{a} @ {b}.T", source.span(0, len(text))) == help
+    assert filled("x.float()", source.span(0, len(text))) == "x.float()"
 
 
 def test_labels_of_a_fault_on_other_lines() -> None:

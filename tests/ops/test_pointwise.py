@@ -211,3 +211,11 @@ def test_single_precision_stays(expression: str) -> None:
         many: Any = eval(expression, {"x": tensor([value], dtype=float32)})
         assert single.dtype is many.dtype is float32
         np.testing.assert_allclose(single.item(), many.item(), rtol=2e-7)
+
+
+@pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "round"])
+@pytest.mark.parametrize("char", ["l", "i", "h", "b", "B"])
+def test_whole_numbers_keep_their_type_where_they_are_rounded(name: str, char: str) -> None:
+    x = tensor(np.array([3, 1], dtype=char))
+    rounded = NAMESPACES["torch"][name](x)
+    assert (rounded.dtype, rounded.tolist()) == (x.dtype, [3, 1])

@@ -4,9 +4,29 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 
 NUMBER = re.compile(r"(?<![A-Za-z_0-9.])[-+]?(?:(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?|inf|nan)(?![A-Za-z_])")
 DECIMALS = re.compile(r"[-+]?\d*\.(\d{3,})(?:e([-+]?\d+))?")
+
+
+ORDERED = "OrderedDict(["
+
+
+def of_this_python(text: str) -> str:
+    """What was printed under Python 3.11, as later Pythons print it: OrderedDict({…}) where it was OrderedDict([…])."""
+    if sys.version_info < (3, 12):
+        return text
+    while (start := text.find(ORDERED)) >= 0:
+        end, depth, items, first = start + len(ORDERED), 0, [], start + len(ORDERED)
+        while depth >= 0:
+            depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(text[end], 0)
+            end += 1
+            if depth == 0 and text[end - 1] == ")":
+                items.append(text[first:end].lstrip(", ")[1:-1].replace(", ", ": ", 1))
+                first = end
+        text = f"{text[:start]}OrderedDict({{{', '.join(items)}}}{text[end:]}"
+    return text
 
 
 def same(got: str, want: str, relative: float = 1e-6) -> bool:
