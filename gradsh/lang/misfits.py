@@ -72,10 +72,13 @@ def _reworded(text: str, call: Call, function: Attribute, frame: FrameType) -> s
         return None
     if found[2]:
         return _too_many(text, name, method, found)
+    if method and name[-1] == "_" and own.__code__.co_flags & 4:  # what it writes over its tensor is another's result
+        plain = Tensor.__dict__.get(name[:-1])
+        own = plain if hasattr(plain, "__code__") else own
     code = own.__code__
     missing = [] if code.co_flags & 4 else _missing(call, code, len(own.__defaults__ or ()), method)
     if found[5] or missing:
-        names = missing or (["input"] if code.co_flags & 4 else re.findall(r"'(\w+)'", text))
+        names = missing or re.findall(r"'(\w+)'", text)
         plural = "s" if len(names) == 1 else ""  # so in PyTorch
         listed = ", ".join(f'"{one}"' for one in names)
         return f"{name}() missing {len(names)} required positional argument{plural}: {listed}"

@@ -8,6 +8,7 @@ from gradsh.fault import fault
 from gradsh.ops.calls import alike_floats, operand
 from gradsh.ops.copying import clone
 from gradsh.ops.dimensions import axis_of
+from gradsh.ops.joining import elements
 from gradsh.ops.matrix_faults import check_same_type
 from gradsh.ops.norms import check_floating
 from gradsh.ops.product_faults import C_NAMES, scalar_types_fault, truths_fault
@@ -115,7 +116,7 @@ def multi_dot(tensors):
 @function(at=("torch",), python=True, example="chain_matmul(ones(2, 3), ones(3, 4))")
 def chain_matmul(*given, out=None):
     """Product of matrices in the order that takes the fewest multiplications."""
-    matrices = [operand(one) for one in (given[0] if len(given) == 1 and isinstance(given[0], list) else given)]
+    matrices = elements(given[0] if len(given) == 1 and isinstance(given[0], list) else given)
     for one in matrices:
         if one.ndim != 2:
             raise fault(RuntimeError, f"Tensor dimension is {one.ndim}, expected 2 instead.")

@@ -201,7 +201,15 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
         raise fault(
             RuntimeError, f"{name}: side and right can't be set to opposites, got side of left while right was True"
         )
-    if (boundaries.ndim != 1 and boundaries.shape[:-1] != input.shape[:-1]) or (boundaries.ndim > 1 and not input.ndim):
+    if not boundaries.ndim and input.ndim:
+        raise fault(RuntimeError, f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
+    if boundaries.ndim != 1 and not input.ndim:
+        raise fault(
+            RuntimeError,
+            f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we got boundaries "
+            f"tensor dim({boundaries.ndim}) and input value's dim(0) numel(1)",
+        )
+    if boundaries.ndim != 1 and boundaries.shape[:-1] != input.shape[:-1]:
         raise fault(
             RuntimeError,
             f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "

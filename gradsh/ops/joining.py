@@ -94,6 +94,18 @@ def listed(tensors, argument="tensors"):
     return in_one_type(tensors)
 
 
+def elements(tensors):
+    """What several arguments, or a list, hold: tensors, or lists where the shell's defaults allow them."""
+    found = []
+    for place, tensor in enumerate(tensors):
+        try:
+            found.append(operand(tensor))
+        except Unfit:
+            kind = type(tensor).__name__
+            raise fault(TypeError, f"expected Tensor as element {place} in argument 0, but got {kind}") from None
+    return found
+
+
 def in_one_type(tensors):
     """Tensors in the element type that holds the numbers of all."""
     if not tensors:
@@ -277,7 +289,7 @@ def _grids(tensors, indexing):
 def meshgrid(*tensors, indexing="ij"):
     """Every combination of the numbers of vectors, as one grid for each vector."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
-    return _grids([operand(tensor, "tensors") for tensor in given], indexing)
+    return _grids(elements(given), indexing)
 
 
 def _vector(tensor):
@@ -289,9 +301,7 @@ def _vector(tensor):
 @function(at=("torch",), example="cartesian_prod(arange(2.0), arange(3.0))", python=True)
 def cartesian_prod(*tensors):
     """Every combination of the numbers of vectors, a row each."""
-    for place, tensor in enumerate(tensors):
-        if not isinstance(tensor, Tensor):
-            raise fault(TypeError, f"expected Tensor as element {place} in argument 0, but got {type(tensor).__name__}")
+    for tensor in elements(tensors):
         _vector(tensor)
     if len(tensors) == 1:
         return tensors[0]

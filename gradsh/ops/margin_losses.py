@@ -185,7 +185,7 @@ CLASSES = Made(lambda rng: rng.integers(0, 4, 3))
 )
 def multi_margin(xp, x, target, weight=None, *, power, margin, reduction):
     """What other scores lack to be below that of the class by the margin, to a power, over the classes; reduced."""
-    x, target = xp.atleast_1d(x), xp.asarray(target)
+    target = xp.asarray(target)
     if xp.logical_or(target < 0, target >= x.shape[-1]).any():
         raise fault(RuntimeError, "target out of range", notes=(f"there are {x.shape[-1]} classes",))
     lacking = xp.maximum(margin - xp.take_along_axis(x, target[..., None], -1) + x, 0)
@@ -222,6 +222,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         raise fault(RuntimeError, f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
     if input.ndim < 2 and target.ndim:
         target = target.reshape(())
+    input = input if input.ndim else input.reshape((1,))
     if input.dtype.category != FLOATING:
         kind = TYPE_NAMES[input.dtype.name]
         message = f"\"multi_margin_loss_cpu_kernel\" not implemented for '{kind}'"

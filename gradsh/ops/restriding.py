@@ -9,6 +9,7 @@ from gradsh.engine.inplace import attach_view, is_view, writable
 from gradsh.engine.runtime import shared
 from gradsh.engine.tensor import wrap
 from gradsh.engine.wrapped import Wrapped
+from gradsh.ops.calls import checked
 from gradsh.ops.registry import function
 from gradsh.ops.shape import squeeze, unsqueeze
 from gradsh.ops.transposing import swapaxes, swapdims, t, transpose
@@ -33,14 +34,16 @@ def _renamed(kind):
 def _in_place(view):
     """The method that shows its tensor, from now on, as a view function does."""
     name = f"{view.__name__}_"
+    fitting = checked(view, name, method=True)
 
     def method(self, *args, **settings):
         tracked = writable(self, (), name)
         if isinstance(self, Wrapped):
-            self.parts = view(self, *args, **settings).parts
+            self.parts = fitting(self, *args, **settings).parts
             return self
         self.raw = shared(self.raw)
-        found = view(wrap(self.raw, self.node if tracked and not is_view(self) else None), *args, **settings)
+        before = wrap(self.raw, self.node if tracked and not is_view(self) else None)
+        found = fitting(before, *args, **settings)
         self.raw = found.raw
         record_change(self, name)
         if is_view(self):
