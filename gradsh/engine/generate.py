@@ -186,7 +186,7 @@ def generated_call(
                 )
             write.block("try:", f"raw = {kernel('arrays')}")
             write.block("except Exception as error:", f"raise explained(op, error, {operands}, {settings}) from None")
-            write.block("if raw.__class__ is not ndarray:", "raw = canonical(raw)")
+            write.block("if raw.__class__ is not ndarray and raw.__class__ is not float32:", "raw = canonical(raw)")
     write("out = new(Tensor)", "out.raw = raw", "out.grad = None")
     write("out.extra = None" if not op.view else f"out.extra = view_of({publics[0]})")
     ruled_publics = [op.public[operand] for operand in op.operands if operand in op.rules]
@@ -273,7 +273,7 @@ def _unary(op: Op, write: Writer, kernel: Callable[[str], str], x: str, fallback
         write(f"    if {x}_raw.dtype.char not in {accepted!r}:", f"        {fallback}")
     write("    try:", f"        raw = {kernel('arrays')}", "    except Exception as error:")
     write(f"        raise explained(op, error, ({x},), {settings}) from None")
-    write("    if raw.__class__ is not ndarray:", "        raw = canonical(raw)")
+    write("    if raw.__class__ is not ndarray and raw.__class__ is not float32:", "        raw = canonical(raw)")
     write("elif kind is float:", "    try:", f"        raw = {kernel('scalars')}", "    except Exception:")
     write(f"        {again}", "    if raw.__class__ is not float:", f"        raw = {scalar}(raw)")
     write("else:", "    try:", f"        raw = {kernel('singles')}", "    except Exception:", f"        {again}")
@@ -308,7 +308,7 @@ def _binary(
             write("else:", "    raw = canonical(raw)", "    same = True")
             return
         if same == "True":
-            write("if raw.__class__ is not ndarray:", "    raw = canonical(raw)")
+            write("if raw.__class__ is not ndarray and raw.__class__ is not float32:", "    raw = canonical(raw)")
         write(f"same = {same}")
 
     def on_scalars(which: str, kind: str, result: str) -> None:
