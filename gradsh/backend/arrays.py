@@ -105,15 +105,18 @@ def total(x: Any) -> Any:
     """
     if x.__class__ is not ndarray:
         return x if x.__class__ is float else total(np.asarray(x))
-    char = x.dtype.char
-    of_type = _ones.get(char)
-    if of_type is None:
-        return np.add.reduce(x, None, float32).astype(x.dtype) if char == "e" else np.add.reduce(x, None, np.int64)
-    size = x.size
-    if not 0 < size <= FEW:
-        return np.add.reduce(x, None)
-    ones = of_type[size]
-    return (x if x.ndim == 1 else x.reshape(-1)).dot(_column(size, x.dtype) if ones is None else ones)
+    of_type = _ones.get(x.dtype.char)
+    if of_type is not None:
+        size = x.size
+        if size > FEW:
+            return np.add.reduce(x, None)
+        ones = of_type[size]
+        if ones is None:
+            ones = _column(size, x.dtype)
+        return x.dot(ones) if x.ndim == 1 else x.reshape(-1).dot(ones)
+    if x.dtype.char == "e":
+        return np.add.reduce(x, None, float32).astype(x.dtype)
+    return np.add.reduce(x, None, np.int64)
 
 
 def sums(x: Any, axes: tuple[int, ...], keepdim: bool = True) -> Any:

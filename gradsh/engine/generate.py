@@ -426,7 +426,10 @@ def fill_node(op: Op, write: Writer) -> None:
             if operand == op.variadic:
                 value = f"tuple([{reader}(raw) for raw in raws])"
             else:
-                value = f"{reader}({op.public[operand]}_raw)"
+                raw = f"{op.public[operand]}_raw"
+                value = (
+                    f"{reader}({raw})" if suffix != "shape" else f"(() if {raw}.__class__ is float else {raw}.shape)"
+                )
         users = [op.public[operand] for operand in op.rules if name in op.uses[operand]]
         if name not in op.settings and len(users) < len(op.rules):
             value += f" if {' or '.join(f'{user}_node is not None' for user in users)} else None"

@@ -91,8 +91,13 @@ def unfit(raw: Any, result: Any) -> Meta | None:
 
 def fit(value: Any, wanted: Meta) -> Any:
     """Undo broadcasting and promotion: sum a raw gradient to the operand's shape, in its type."""
-    shape, dtype = wanted
     kind = value.__class__
+    if wanted is SINGLE and kind is ndarray:
+        value = arrays.total(value)
+        if value.__class__ is float32:
+            return value
+        kind = value.__class__
+    shape, dtype = wanted
     if (kind is ndarray and value.shape != shape) or (shape and kind is not ndarray):
         value = arrays.sum_to(value, shape) if shape else arrays.total(value)
         kind = value.__class__
