@@ -152,6 +152,12 @@ def test_nesting_of_a_thousand_is_in_reach() -> None:
     assert run_command(stdin="(" * 1000 + "1" + ")" * 1000 + "\n") == Completed(0, "1\n", "")
 
 
+@pytest.mark.parametrize("expression", ["x.sum()", "x.prod()", "x.abs().sum()", "x.cumsum(0)", "F.logsigmoid(x).sum()"])
+def test_an_op_of_arrays_may_be_the_first_to_need_numpy(expression: str) -> None:
+    done = run_command("-e", f"x = param(2.0); {expression}")
+    assert (done.status, done.err, done.out[:7]) == (0, "", "tensor(")
+
+
 # ---- streams and surroundings
 
 

@@ -205,8 +205,16 @@ def bind_arrays(space: dict[str, Any], direct: str | None, namespaces: list[str]
         space["K_scalars"] = getattr(scalars, direct or "")
     if loading.loaded:
         _bind(space, direct, namespaces)
-    else:
-        _waiting.append((space, direct, namespaces))
+        return
+    if "arrays" in namespaces:  # a kernel of numpy's may be what loads it
+
+        def first(*operands: Any) -> Any:
+            from gradsh.backend import arrays
+
+            return getattr(arrays, direct or "")(*operands)
+
+        space["K_arrays"] = first
+    _waiting.append((space, direct, namespaces))
 
 
 def _bind(space: dict[str, Any], direct: str | None, namespaces: list[str]) -> None:
