@@ -77,6 +77,11 @@ def test_a_byte_order_mark_and_carriage_returns_in_a_script(tmp_path: Path) -> N
     assert run_inside("dos.grad", folder=tmp_path) == Completed(0, "2.0\n", "")
 
 
+def test_a_reduction_of_a_number_is_the_first_that_needs_arrays() -> None:
+    done = run_command("-e", "x = param(2.0); y = (0.5 * x).sum(); y.backward(); x.grad")
+    assert done == Completed(0, "tensor(0.5000)\n", "")
+
+
 def test_the_library_is_listed_by_a_process_that_has_used_none_of_it() -> None:
     done = run_command("-e", ":ops softmax")
     assert done.status == 0, done.err
