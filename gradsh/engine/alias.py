@@ -154,7 +154,7 @@ def _mark_outputs(holder: Tensor, change: Change) -> None:
             continue
         if op.saves_out:
             extra_of(node).changed = (change, holder)
-        node = node.q if op.name == "strided_put" else None
+        node = node.q if op.name == "strided_put" and not node.saved("copied") else None
 
 
 def version_of(tensor: Tensor) -> int:

@@ -131,14 +131,17 @@ def writable(tensor: Tensor, operands: Iterable[Tensor] = (), what: str = "") ->
     return True
 
 
-def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False) -> None:
+def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False, copied: bool = False) -> None:
     """Write a result of the same shape and type over a tensor, record the change, and give it the result's history.
 
     spread: the tensor may be an expanded one, all of whose elements in a place get the same number.
+    copied: the result is a tensor of its own, which lives on apart from the changed one.
     """
     found = special(tensor, out)
     if found is not None:
-        found.change(lambda target, value: overwrite(target, value, what, spread=spread), tensor, out, what)
+        found.change(
+            lambda target, value: overwrite(target, value, what, spread=spread, copied=copied), tensor, out, what
+        )
         return
     raw, node = tensor.raw, out.current_node() if state.grad else None
     if is_array(raw) and not spread and not raw.flags.c_contiguous and _repeats(raw):
@@ -156,7 +159,7 @@ def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False) -
             tensor.raw = out.raw
         record_change(tensor, what)
         if state.grad:
-            rebase(tensor, out, node)
+            rebase(tensor, out, node, copied)
 
 
 def _repeats(raw: Any) -> bool:
@@ -229,7 +232,7 @@ def _dense(raw: Any) -> bool:
     return True
 
 
-def rebase(tensor: Tensor, out: Tensor, node: Node | None) -> None:
+def rebase(tensor: Tensor, out: Tensor, node: Node | None, copied: bool = False) -> None:
     """Give a tensor that was changed in place the history of its new value; a view's change becomes its base's."""
     base = None if tensor.extra is None else tensor.extra.base
     if base is None:
@@ -241,7 +244,8 @@ def rebase(tensor: Tensor, out: Tensor, node: Node | None) -> None:
     if node is None and old is None:
         return
     place = geometry(base.raw, tensor.raw)
-    record(OPS["strided_put"], (base, out), (base.raw, out.raw), [old, node], [base], {"geometry": place}, False)
+    settings = {"geometry": place, "copied": copied}
+    record(OPS["strided_put"], (base, out), (base.raw, out.raw), [old, node], [base], settings, False)
     move_retained(base, old, base.node)
     tensor.node = base.node  # until it is asked for: then its own, since the version has changed
 

@@ -180,7 +180,7 @@ def write(tensor, value, what, *, spread=False):
             raise not_broadcast(tensor, value)
     if tracked and not is_view(tensor):
         value = replaced(wrap(tensor.raw, tensor.node), value)
-    overwrite(tensor, value, what, spread=spread)
+    overwrite(tensor, value, what, spread=spread, copied=True)
     return tensor
 
 

@@ -103,10 +103,13 @@ def strided_spread(xp, x, *, geometry):
     sample=[Sample(reals(3, 4), reals(2, 2), geometry=GEOMETRY), Sample(reals(3, 4), reals(2), geometry=TURNED)],
     at=(),
     grad_fn="CopySlices",
-    batch=lambda x, y, geometry: strided_put(x, aligned(y, len(geometry[2])), geometry=for_all(x, geometry)),
+    batch=lambda x, y, geometry, copied: strided_put(x, aligned(y, len(geometry[2])), geometry=for_all(x, geometry)),
 )
-def strided_put(xp, x, y, *, geometry):
-    """A copy of a tensor with the part that a view covers replaced, by what broadcasts to it."""
+def strided_put(xp, x, y, *, geometry, copied=False):
+    """A copy of a tensor with the part that a view covers replaced, by what broadcasts to it.
+
+    copied: the new part is a copy of `y`, whose own numbers later changes of the tensor leave alone.
+    """
     whole, part = xp.strided_pair(x, geometry)
     part[...] = y
     return whole
