@@ -122,6 +122,8 @@ def grad(
     for index, (target, value) in enumerate(zip(targets, found, strict=True)):
         if value is None and materialize_grads:
             value = zeros_of(tuple(target.shape), target.dtype)
+            if create_graph:
+                value.requires_grad_()
         elif value is None and not allow_unused:
             raise fault(
                 RuntimeError,

@@ -280,7 +280,7 @@ def _by_forward_mode(func, inputs, count):
     from gradsh.engine.level import JVP, Level
 
     places = _checked(inputs)
-    plain = [value.detach() if index in places else value for index, value in enumerate(inputs)]
+    plain = [value.detach().requires_grad_() if index in places else value for index, value in enumerate(inputs)]
     found = []
     for index in places:
         columns: list[list[Any]] = [[] for _ in range(count)]
