@@ -536,7 +536,7 @@ def _observed(node: Node, g: Any, recorded: bool) -> None:
                         RuntimeError,
                         f"Function '{node.name()}' returned nan values in its {index}th output.",
                         sites=(("the operation it belongs to: {}", node.code, node.lasti),),
-                        hint=":nan z tells where the nan comes from",
+                        hint=":graph z shows the values on the way",
                     )
         if state.suspicion is not None:
             look_at(node, g, given)

@@ -23,7 +23,7 @@ _SIMPLE = (Name, Number, Constant, Attribute, Call, Subscript)
 CLOSED = {
     "eval": "the expression itself", "exec": "the statements themselves", "compile": "a function", "globals": "dir()",
     "locals": "dir()", "vars": "dir(x)", "delattr": "del x.name", "input": 'args, or read_csv("-")', "exit": ":quit",
-    "quit": ":quit", "breakpoint": ":break", "help": ":help", "complex": "a tensor of two numbers",
+    "quit": ":quit", "breakpoint": "print(…)", "help": ":help", "complex": "a tensor of two numbers",
     "BaseException": "Exception", "SystemExit": ":quit", "bytearray": "a list of numbers", "bytes": "a list of numbers",
     "memoryview": "a list of numbers", "mro": "type(x)",
 }  # fmt: skip

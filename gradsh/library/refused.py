@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 DATA = 'read_csv("file.csv"), or tensors of your own'
+COMPLEX = "real and imaginary part as two tensors"
 
 MODULES = {
     "os": 'read_text("file"), or the script\'s `args`',
@@ -11,7 +12,7 @@ MODULES = {
     "argparse": "args holds the script's arguments: gradsh FILE ARG…",
     "subprocess": "the shell around gradsh", "threading": "one program at a time", "multiprocessing": "one process",
     "logging": "print(…)", "pickle": "torch.save(value, path)", "csv": 'read_csv("file.csv")', "timeit": ":time e",
-    "cProfile": ":profile s", "pdb": ":break", "inspect": ":source f", "unittest": "assert", "pytest": "assert",
+    "cProfile": ":time e", "pdb": "print(…)", "inspect": ":source f", "unittest": "assert", "pytest": "assert",
     "torchvision": DATA, "torchtext": DATA, "torchaudio": DATA, "datasets": DATA, "pandas": 'read_csv("file.csv")',
     "sklearn": "the same computation with tensors", "scipy": "numpy, or the same computation with tensors",
     "PIL": DATA, "cv2": DATA, "requests": "a file: read_text(path)", "urllib": "a file: read_text(path)",
@@ -30,14 +31,18 @@ MODULES = {
 # The same below torch: modules and functions of it.
 TORCH = {
     "torch.distributed": "one process", "torch.multiprocessing": "one process", "torch.nn.parallel": "the model itself",
-    "torch.nn.DataParallel": "the model itself", "torch.profiler": ":profile s", "torch.autograd.profiler": ":profile s",
-    "torch.utils.benchmark": ":time e", "torch.utils.tensorboard": "print(…)", "torch.utils.bottleneck": ":profile s",
-    "torch.jit": "the function or model itself", "torch.onnx": ":export z to model.py", "torch.fx": ":graph z",
+    "torch.nn.DataParallel": "the model itself", "torch.profiler": ":time e", "torch.autograd.profiler": ":time e",
+    "torch.utils.benchmark": ":time e", "torch.utils.tensorboard": "print(…)", "torch.utils.bottleneck": ":time e",
+    "torch.jit": "the function or model itself", "torch.onnx": "torch.save(model.state_dict(), path)", "torch.fx": ":graph z",
     "torch.hub": "layers of torch.nn", "torch.sparse": "a dense tensor", "torch.quantization": "a model in float32",
     "torch.cuda.amp": "the code inside, without it", "torch.amp": "the code inside, without it",
     "torch.nn.utils.parametrize": "a property that computes the parameter",
     "torch.utils.cpp_extension": "torch.autograd.Function", "torch.library": "torch.autograd.Function",
-    "torch.utils.checkpoint": "the function itself",
+    "torch.compile": "the function or model itself", "torch.export": "torch.save(model.state_dict(), path)",
+    "torch.autocast": "the code inside, without it", "torch.bfloat16": "torch.float16, or torch.float32",
+    "torch.fft": COMPLEX, "torch.stft": COMPLEX, "torch.istft": COMPLEX, "torch.complex64": COMPLEX,
+    "torch.complex128": COMPLEX, "torch.complex": COMPLEX, "torch.polar": COMPLEX, "torch.view_as_complex": COMPLEX,
+    "torch.nested": "a padded tensor and a mask", "torch.ao": "a model in float32",
 }  # fmt: skip
 
 

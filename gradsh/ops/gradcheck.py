@@ -305,7 +305,7 @@ def _compare(index, number, analytical, numerical, rtol, atol, how=""):
             GradcheckError,
             f"Jacobian {how}mismatch for output {index} with respect to input {number},\nnumerical:{numerical}\n"
             f"analytical:{analytical}\n",
-            hint=":check z wrt x names the operation whose derivative is wrong",
+            hint="check the operations of the function one by one",
         )
 
 
