@@ -82,7 +82,7 @@ tensor_power = elementwise(
 
 
 def _slope_of_exponent_alone(g, x, y, out):
-    if isinstance(x, Tensor) or getattr(x, "ndim", 0):  # numbers of several examples
+    if isinstance(x, Tensor) or getattr(x, "ndim", None):  # numbers of several examples
         return _slope_of_exponent(g, x, y, out)
     return g * where(y >= 0, 0.0, out * -inf) if x == 0 else g * (out * log(x))
 
