@@ -252,7 +252,8 @@ def _promoted(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> An
     fixed = [k for k, name in enumerate(op.operands) if name in ("condition", "mask")]
     dtype = common_dtype(tuple(value for k, value in enumerate(values) if k not in fixed), op.floating)
     if op.refuses is not None and CATEGORIES[dtype.category] in op.refuses[1]:
-        raise _refusal(op, dtype)
+        shapes = [tuple(value.shape) for value in values if isinstance(value, Tensor)]
+        raise broadcast_fault(shapes) or _refusal(op, dtype)
     raws = []
     for k, value in enumerate(values):
         if k in fixed:
@@ -424,10 +425,10 @@ def explained(op: Op, error: Exception, operands: tuple[Any, ...], settings: dic
             if isinstance(value, str | list | dict | Tensor):
                 kind = kind_name(value)
                 return fault(TypeError, f"{op.name}(): argument '{name}' (position {place}) must be Number, not {kind}")
+    shapes = [tuple(operand.shape) for operand in operands if isinstance(operand, Tensor) or hasattr(operand, "shape")]
     if op.refuses is not None and isinstance(error, TypeError):
         values = tuple(operand if isinstance(operand, (Tensor, *NUMBERS)) else wrap(operand) for operand in operands)
-        return _refusal(op, common_dtype(values, op.floating))
-    shapes = [tuple(operand.shape) for operand in operands if isinstance(operand, Tensor) or hasattr(operand, "shape")]
+        return broadcast_fault(shapes) or _refusal(op, common_dtype(values, op.floating))
     if op.kind in (ELEMENTWISE, CONSTANT) and isinstance(error, ValueError) and len(shapes) > 1:
         return broadcast_fault(shapes) or error
     axis = getattr(error, "axis", None)

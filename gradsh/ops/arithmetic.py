@@ -184,25 +184,25 @@ def rdiv(xp, x, y):
     return xp.divide(y, x)
 
 
-def has_integers(y):
-    """Whether a divisor is of integers, of which none may be 0."""
+def has_integers(xp, x, y):
+    """Whether a divisor is of integers, of which none that divides may be 0."""
     dtype = getattr(y, "dtype", None)
     if dtype is None or dtype.kind not in "iu":
         return False
-    if not y.all():
+    if not y.all() and 0 not in xp.broadcast_shapes(xp.shape(x), y.shape):
         raise fault(RuntimeError, "ZeroDivisionError", notes=("the divisor has a 0",))
     return True
 
 
 def floor_quotient(xp, x, y):
     """Quotient rounded down."""
-    has_integers(y)
+    has_integers(xp, x, y)
     return xp.floor_divide(x, y)
 
 
 def whole_quotient(xp, x, y):
     """Quotient rounded towards zero."""
-    if has_integers(y):
+    if has_integers(xp, x, y):
         return xp.floor_divide(x, y) + ((xp.remainder(x, y) != 0) & ((x < 0) != (y < 0)))
     return xp.trunc(xp.divide(x, y))
 
@@ -254,7 +254,7 @@ def true_divide(input, other):
 
 def floor_rest(xp, x, y):
     """What is left of a quotient rounded down: it has the divisor's sign."""
-    if has_integers(y):
+    if has_integers(xp, x, y):
         return xp.remainder(x, y)
     rest = xp.fmod(x, y)
     return xp.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
@@ -262,7 +262,7 @@ def floor_rest(xp, x, y):
 
 def whole_rest(xp, x, y):
     """What is left of a quotient rounded towards zero: it has the dividend's sign."""
-    has_integers(y)
+    has_integers(xp, x, y)
     return xp.fmod(x, y)
 
 

@@ -60,7 +60,7 @@ def linalg_cross(input, other, *, dim=-1):
     if input.shape[axis] != 3 or other.shape[axis] != 3:
         got = f"{input.shape[axis]} and {other.shape[axis]}"
         raise fault(RuntimeError, f"linalg.cross: inputs dimension {dim} must have length 3. Got {got}")
-    wrong = broadcast_fault([input.shape, other.shape]) or truths_fault("cross", input, other)
+    wrong = broadcast_fault([input.shape, other.shape]) or truths_fault("cross", input)
     wrong = wrong or scalar_types_fault(None, input, other)
     if wrong is not None:
         raise wrong
@@ -74,6 +74,8 @@ def vecdot(x, y, *, dim=-1):
     check_floating(x, "linalg.vecdot")
     check_same_type(x, y, "linalg.vecdot", ("x", "y"))
     if x.ndim == 1 == y.ndim:
+        if dim.__class__ is not int:
+            axis_of(dim, 1)
         return conjugate_product(x, y)
     product = OPS["mul"](x, y)
     return sum_over(product, axes=(axis_of(dim, product.ndim),) if product.ndim else (), keepdim=False)

@@ -191,6 +191,7 @@ def lerp(input, end, weight):
     z=lambda g, y, value: g * y * value,
     sample=[Sample(reals(2, 3), reals(3), reals(2, 1), value=0.5), Sample(reals(), reals(), reals(), value=-2)],
     public={"x": "input", "y": "tensor1", "z": "tensor2"},
+    refuses=("addcmul_cpu_out", "bool"),
     example="addcmul(tensor([1.0]), tensor([2.0]), tensor([3.0]), value=10)",
     numbers=False,
 )

@@ -88,9 +88,19 @@ def _volume(labels, sizes):
 
 def product_over(x, y, x_labels, y_labels, out_labels, plain=True):
     """The contraction of two tensors by labels; a plain product, broadcast, where nothing is summed."""
+    if x.dtype is not y.dtype or x.dtype is boolean:  # no bmm for these: PyTorch may still multiply number by number
+        x, x_labels = _without_ones(x, x_labels, out_labels)
+        y, y_labels = _without_ones(y, y_labels, out_labels)
+        plain = True
     if plain and all(label in out_labels for label in x_labels + y_labels):
         return OPS["mul"](_spread_out(x, x_labels, out_labels), _spread_out(y, y_labels, out_labels))
     return contraction(x, y, x_labels=x_labels, y_labels=y_labels, out_labels=out_labels)
+
+
+def _without_ones(x, labels, out_labels):
+    """The same without the dimensions of length 1 to sum."""
+    kept = [k for k, label in enumerate(labels) if label in out_labels or x.shape[k] != 1]
+    return reshape(x, tuple([x.shape[k] for k in kept])), "".join([labels[k] for k in kept])
 
 
 def _spread_out(x, labels, out_labels):
@@ -161,13 +171,13 @@ def inner(input, other):
     input, other = alike((input, "input"), (other, "other"))
     if not input.ndim or not other.ndim:
         return OPS["mul"](input, other)
-    if input.dtype is not other.dtype:
-        raise fault(RuntimeError, "both inputs should have same dtype")
     if input.shape[-1] != other.shape[-1]:
         shapes = f"{list(input.shape)} and {list(other.shape)}"
         raise fault(
             RuntimeError, f"inner() the last dimension must match on both input tensors but got shapes {shapes}"
         )
+    if input.dtype is not other.dtype:
+        raise fault(RuntimeError, "both inputs should have same dtype")
     if input.dtype is boolean:
         raise truths_fault("dot" if input.ndim == 1 == other.ndim else "addmm_impl_cpu_", input)
     left, right = _letters(input.ndim - 1, 1), _letters(other.ndim - 1, input.ndim + 1)

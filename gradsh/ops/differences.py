@@ -26,9 +26,11 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
     input = operand(input)
     if not input.ndim:
         raise fault(RuntimeError, "diff expects input to be at least one-dimensional")
-    axis = axis_of(dim, input.ndim)
     if n < 0:
         raise fault(RuntimeError, f"order must be non-negative but got {n}")
+    if n == 0 and prepend is None and append is None:
+        return input.clone()
+    axis = axis_of(dim, input.ndim)
     ends = [None if one is None else operand(one, name) for one, name in ((prepend, "prepend"), (append, "append"))]
     for end in ends:
         if end is not None:
@@ -72,23 +74,22 @@ def _steps(x, y, axis, name):
     return OPS["sub"](after, before)
 
 
-def _integrand(y, x, name):
-    """The values to integrate, and where they are: numbers, not truths."""
-    y, x = operand(y, "y"), x if x is None else operand(x, "x")
+def _check_numbers(y, x, name):
+    """Values to integrate, and where they are: numbers, not truths."""
     if boolean in (y.dtype, y.dtype if x is None else x.dtype):
         which = "`y`" if x is None else "`x` or `y`"
         raise fault(RuntimeError, f"{name}: received a bool input for {which}, but bool is not supported")
-    return y, x
 
 
 @function(at=("torch", "torch:trapz"), example="trapezoid(tensor([1.0, 2.0, 3.0]))", overloads=OVERLOADS)
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """Integral of y along dim by the trapezoidal rule, the points at distances dx or at x."""
-    y, x = _integrand(y, x, "trapezoid")
+    y, x = operand(y, "y"), x if x is None else operand(x, "x")
     if not y.ndim:
         shown = dim if x is None else axis_of(dim, 0)
         raise fault(IndexError, f"Dimension specified as {shown} but tensor has no dimensions")
     axis = axis_of(dim, y.ndim)
+    _check_numbers(y, x, "trapezoid")
     if not y.shape[axis]:
         return y.detach().sum(axis)
     if x is not None:
@@ -101,11 +102,11 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
 @function(at=("torch",), example="cumulative_trapezoid(tensor([1.0, 2.0, 3.0]))", overloads=OVERLOADS)
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """Integral of y so far along dim by the trapezoidal rule, the points at distances dx or at x."""
-    y, x = _integrand(y, x, "cumulative_trapezoid")
-    if not y.ndim:
-        axis_of(dim, 0)
-        raise fault(IndexError, "slice() cannot be applied to a 0-dim tensor.")
+    y, x = operand(y, "y"), x if x is None else operand(x, "x")
     axis = axis_of(dim, y.ndim)
+    _check_numbers(y, x, "cumulative_trapezoid")
+    if not y.ndim:
+        raise fault(IndexError, "slice() cannot be applied to a 0-dim tensor.")
     after, before = _neighbours(y, axis)
     if x is not None:
         areas = OPS["mul"](after + before, _steps(x, y, axis, "cumulative_trapezoid"))

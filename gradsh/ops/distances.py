@@ -87,7 +87,7 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         if value.dtype.category != 2:
             kind = TYPE_NAMES[value.dtype.name]
             raise fault(RuntimeError, f"cdist only supports floating-point dtypes, {name} got: {kind}")
-    if p < 0:
+    if not p >= 0:
         raise fault(RuntimeError, "cdist only supports non-negative p values")
     wrong = broadcast_fault([x1.shape[:-2], x2.shape[:-2]])
     if wrong is None and x1.numel() and x2.numel():

@@ -244,7 +244,8 @@ def kthvalue(input, k, dim=-1, keepdim=False):
     check_not_empty(input, "kthvalue", axis)
     if not 1 <= k <= (input.shape[axis] if input.ndim else 1):
         raise fault(RuntimeError, f"kthvalue(): selected number k out of range for dimension {axis}")
-    _check_kernel(input, "kthvalue_cpu")
+    if input.ndim:
+        _check_kernel(input, "kthvalue_cpu")
     return kth_along(input, axis=axis, k=k, keepdim=keepdim)
 
 

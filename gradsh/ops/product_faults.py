@@ -81,6 +81,7 @@ def _matrix_fault(a, b, x, y):
 def vector_fault(error, x, y):
     """For mv."""
     a, b = _shape(x), _shape(y)
+    _length(a, 0)
     if (len(a), len(b)) != (2, 1):
         return fault(RuntimeError, f"vector + matrix @ vector expected, got 1, {len(a)}, {len(b)}")
     return _vector_sizes(a[:1], a, b) or _vector_types(y, x, y)
@@ -271,6 +272,8 @@ def added_batch_fault(error, input, batch1, batch2, **settings):
 def summed_batch_fault(error, input, batch1, batch2, **settings):
     """For addbmm."""
     a, b = _shape(batch1), _shape(batch2)
+    if any(isinstance(x, Tensor) and x.requires_grad for x in (input, batch1, batch2)):
+        _length(a, 0)  # which PyTorch keeps for the way back
     wrong = expansion_fault(input, (_length(a, 1), _length(b, 2))) or _batch_ranks(a, b)
     if wrong is not None:
         return wrong

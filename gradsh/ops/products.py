@@ -193,7 +193,8 @@ def _matrix_and_stack(input, other):
     """A matrix times a stack. PyTorch transposes both where the matrix needs a gradient, so that one mm does it."""
     if not input.requires_grad:
         return stacked_product(input, other)
-    op = _transposed_product if 1 in (input.shape[0], other.shape[-1]) else _copied_product
+    alike = 1 in (input.shape[0], other.shape[-1]) or not input.numel() or not other.numel()
+    op = _transposed_product if alike else _copied_product
     return op(input, other)
 
 
@@ -337,4 +338,6 @@ def outer(input, vec2):
     for name, value in (("self", input), ("vec2", vec2)):
         if value.ndim != 1:
             raise fault(RuntimeError, f"outer: Expected 1-D argument {name}, but got {value.ndim}-D")
+    if input.dtype is not vec2.dtype:
+        return OPS["mul"](input.unsqueeze(1), vec2)
     return outer_product(input, vec2)

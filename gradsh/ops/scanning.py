@@ -212,7 +212,7 @@ def _scanned(op, name, input, dim):
     input = operand(input)
     if not input.ndim and dim.__class__ is int and not -1 <= dim <= 0:
         raise fault(IndexError, f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
-    return op(input, axis=axis_of(dim, input.ndim))
+    return op(input, axis=axis_of(dim if input.numel() else 0, input.ndim))  # PyTorch reads no dim of nothing
 
 
 # ---- logarithms of sums of exponentials
@@ -223,7 +223,8 @@ def _running_logsumexp_rule(g, x, x_shape, out, axis):
     if not x_shape:
         return g
     links = where(out == -inf, 0.0, exp(shifted(out, axis=axis, step=1) - out))
-    return recurrence(g, links, axis=axis, reverse=True) * where(out == -inf, nan, exp(x - out))  # nan as PyTorch's
+    found = recurrence(g, links, axis=axis, reverse=True) * where(out == -inf, 0.0, exp(x - out))
+    return where(out == -inf, nan, found)  # as PyTorch's logarithms of gradients have it
 
 
 @general(

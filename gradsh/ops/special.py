@@ -8,6 +8,7 @@ import math
 from gradsh.backend.dtypes import BOOL
 from gradsh.engine.op import elementwise
 from gradsh.engine.promote import NUMBERS
+from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import sgn
 from gradsh.ops.calls import Unfit, operand
@@ -167,7 +168,7 @@ def own_derivative_of_digamma(self, n):
 
 
 def _sum_of_digammas(g, x, order):
-    total = digamma(x)
+    total = digamma(x + 0.0)  # which has no -0, as PyTorch's sum has none
     for k in range(1, order):
         total = total + digamma(x - k / 2)
     return g * total
@@ -188,10 +189,10 @@ def mvlgamma(input, p):
     if p.__class__ is not int:
         raise Unfit("p", "int", p)
     x = operand(input)
-    if p < 1:
-        raise fault(RuntimeError, "p has to be greater than or equal to 1")
     if x.dtype.category == BOOL:
         raise fault(RuntimeError, "The input tensor may not be a boolean tensor.")
+    if p < 1:
+        raise fault(RuntimeError, "p has to be greater than or equal to 1")
     return mvlgamma_of(x, order=p)
 
 
@@ -347,9 +348,14 @@ def entr(xp, x):
 
 
 def _logit_slope(g, x, eps):
+    inner = g / (x * (1 - x))
+    recorded = isinstance(x, Tensor)
+    if recorded:  # then PyTorch goes by another formula, which differs at -0 and nan
+        low, otherwise = (0, math.nan) if eps is None else (eps, 0.0)
+        return where((x >= low) & (x <= 1 - low), inner, otherwise)
     if eps is None:
-        return where((x >= 0) & (x <= 1), g / (x * (1 - x)), math.nan)
-    return where((x >= eps) & (x <= 1 - eps), g / (x * (1 - x)), 0.0)
+        return where((x < 0) | (x > 1), math.nan, where((x == 0) | (x == 1), g * math.inf, inner))
+    return where((x < eps) | (x > 1 - eps), 0.0, inner)
 
 
 @elementwise(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import builtins
 import math
 
+from gradsh.backend.dtypes import FLOATING, boolean
 from gradsh.engine.op import elementwise, general
+from gradsh.engine.promote import broadcast_fault
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import vanishing
 from gradsh.ops.calls import operand
@@ -311,10 +313,22 @@ def round_to(xp, x, *, decimals):
     return xp.rint(x * scale) / scale if decimals > 0 else xp.rint(x / scale) * scale
 
 
+round_to_none = elementwise(
+    x=vanishing,
+    sample=BETWEEN_STEPS,
+    refuses=("round_vml_cpu", "bool integer"),
+    at=(),
+    name="round_to_none",
+    grad_fn="RoundBackward1",
+)(lambda xp, x: xp.rint(x))
+
+
 @function(at=("torch", "Tensor", "special"), inplace=True, example="round(tensor([1.25, 2.5]), decimals=1)")
-def round(input, *, decimals=0):
+def round(input, *, decimals=None):
     """The nearest number with that many places after the point, the even one of two."""
-    return round_to(input, decimals=decimals) if decimals else nearest(input)
+    if decimals is None:
+        return nearest(input)
+    return round_to(input, decimals=decimals) if decimals else round_to_none(input)
 
 
 # ---- parts of numbers
@@ -358,9 +372,16 @@ def frexp(xp, x):
     y=lambda g, out: g * out * math.log(2.0),
     sample=reals,
     numbers=False,
+    check=lambda x, y: _check_exponent(x, y),
     floating=True,
     example="ldexp(tensor([1.0]), tensor([3]))",
 )
 def ldexp(xp, x, y):
     """x times 2 to the power y."""
     return x * xp.exp2(y)
+
+
+def _check_exponent(x, y):
+    if y.dtype is boolean and x.dtype.category == FLOATING:
+        refusal = fault(NotImplementedError, "\"ldexp_cpu_exp\" not implemented for 'Bool'", hint=".long()")
+        raise broadcast_fault([x.shape, y.shape]) or refusal
