@@ -37,7 +37,7 @@ def across(scale, matrices):
 
 
 @linear(
-    x=lambda g: sum_over(diagonal_copy(g, offset=0, dim1=-2, dim2=-1), axes=(-1,), keepdim=False),
+    x=lambda g: sum_over(diagonal_copy(g, offset=0, dim1=-2, dim2=-1), axes=(len(g.shape) - 2,), keepdim=False),
     sample=[Sample(reals(), order=3), Sample(reals(2), order=2)],
     at=(),
     batch="stacked",
