@@ -202,7 +202,7 @@ def stale(node: Node, tensor: Tensor, extra: Alias, made_by: Node | None = None)
     maker = made_by or tensor.grad_fn
     what = "" if maker is None else f", which is output {tensor.output_nr} of {operation_name(maker)},"
     change = changes[before]
-    needed = "a value" if node.op is None else f"the backward pass of {node.op.name}"
+    needed = "a value" if node.op is None else "the backward pass of {what}"
     return fault(
         RuntimeError,
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
@@ -211,7 +211,7 @@ def stale(node: Node, tensor: Tensor, extra: Alias, made_by: Node | None = None)
         "failed to "
         "compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
         sites=(
-            (f"{needed} needs it: {{}}", node.code, node.lasti),
+            (needed + " needs it: {}", node.code, node.lasti),
             (f"{change.what} changed it in place: {{}}", change.code, change.lasti),
         ),
         hint="make a new tensor instead of changing this one: y = y * 2, not y *= 2; or change a y.clone()",

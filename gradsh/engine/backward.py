@@ -360,9 +360,8 @@ def _gather_amid(roots: list[Node], strict: bool) -> tuple[list[Node], list[tupl
 
 
 def second_time(node: Node) -> BaseException:
-    name = "a value" if node.op is None else node.op.name
     sites: tuple[Site, ...] = (
-        (f"{name} was computed here: {{}}; to compute it again makes a new graph", node.code, node.lasti),
+        ("{what} was computed here: {}; to compute it again makes a new graph", node.code, node.lasti),
     )
     if isinstance(node.g, Released):
         sites += (("its graph was given up by the first backward: {}", node.g.code, node.g.lasti),)

@@ -6,6 +6,7 @@ The same document is written with rich on a terminal (`view.terminal`) and as pl
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 TYPE_CHECKING = False
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     Block: TypeAlias = "Line | Table | Tree"
+
+
+LEAST = 24  # cells that the last column of a table is broken to; where there are fewer it goes below
 
 
 class Line:
@@ -30,6 +34,12 @@ class Line:
 
     def __add__(self, other: Line) -> Line:
         return Line(*self.segments, *other.segments)
+
+
+class Prose(Line):
+    """A line of words, which a terminal breaks between them."""
+
+    __slots__ = ()
 
 
 def line(cell: Line | str | tuple[str, str]) -> Line:
@@ -88,34 +98,85 @@ def cut(text: str, width: int, dots: str = "…") -> str:
     return kept + dots
 
 
-def table_lines(table: Table, ascii_only: bool = False) -> Iterator[Line]:
-    """The rows of a table, columns two spaces apart and never cut."""
+def broken(one: Line, width: int, indent: int = 4) -> Iterator[Line]:
+    """A line as lines that are no wider than a page, broken between words; those that follow are indented."""
+    rows: list[list[tuple[str, str]]] = [[]]
+    used = 0
+    for word in _words(one):
+        taken = sum(cells(text) for text, _ in word)
+        bare = taken - len(word[-1][0]) + len(word[-1][0].rstrip())
+        if used + bare > width and used > (indent if len(rows) > 1 else 0):
+            rows.append([(" " * indent, "")])
+            used = indent
+        rows[-1] += word
+        used += taken
+    yield from (Line(*_joined(row)) for row in rows)
+
+
+def _joined(row: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Segments of one style as one."""
+    from itertools import groupby
+
+    for style, parts in groupby(row, key=lambda part: part[1]):
+        yield "".join(text for text, _ in parts), style
+
+
+def _words(one: Line) -> Iterator[list[tuple[str, str]]]:
+    """The words of a line, each with the space behind it; a word may have parts of several styles."""
+    word: list[tuple[str, str]] = []
+    for text, style in one.segments:
+        for part in re.findall(r"\S+\s*|\s+", text):
+            word.append((part, style))
+            if part[-1].isspace():
+                yield word
+                word = []
+    if word:
+        yield word
+
+
+def table_lines(table: Table, ascii_only: bool = False, width: int = 0) -> Iterator[Line]:
+    """The rows of a table, columns two spaces apart and never cut; with a width, the last column is broken to fit it."""
     heads = [Line((heading, "heading")) for heading in table.headings]
     rows = ([heads] if any(table.headings) else []) + table.rows
     widths = [max((cells(row[k].text) for row in rows), default=0) for k in range(len(heads))]
+    start = sum(widths[:-1]) + 2 * (len(widths) - 1)
     for row in rows:
+        if width and not table.right[-1] and start + cells(row[-1].text) > width:
+            first, *others = broken(row[-1], max(width - start, LEAST), 0)
+            if width - start < LEAST:  # under the rest of its row
+                first, others = Line(), [Line(("    ", ""), *one.segments) for one in broken(row[-1], width - 4, 0)]
+            else:
+                others = [Line((" " * start, ""), *one.segments) for one in others]
+        else:
+            first, others = row[-1], []
+        row = [*row[:-1], first]
         out: list[tuple[str, str]] = []
-        for k, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            pad = " " * (width - cells(cell.text))
+        for k, (cell, room) in enumerate(zip(row, widths, strict=True)):
+            pad = " " * (room - cells(cell.text))
             gap = "  " if k else ""
             out.append((gap + pad if table.right[k] else gap, ""))
             out += cell.segments
             if not table.right[k] and k < len(widths) - 1:
                 out.append((pad, ""))
+        while others and not first.segments and not out[-1][0].strip():
+            out.pop()
         yield Line(*out)
+        yield from others
 
 
-def lines_of(blocks: Sequence[Block], ascii_only: bool = False) -> Iterator[Line]:
-    """Every block as lines."""
+def lines_of(blocks: Sequence[Block], ascii_only: bool = False, width: int = 0) -> Iterator[Line]:
+    """Every block as lines; with a width, words go on in a new line where one is full."""
     for block in blocks:
-        if isinstance(block, Line):
+        if isinstance(block, Prose) and width and cells(block.text) > width:
+            yield from broken(block, width)
+        elif isinstance(block, Line):
             yield block
         elif isinstance(block, Table):
-            yield from table_lines(block, ascii_only)
+            yield from table_lines(block, ascii_only, width)
         else:
             yield from block.walk(ascii_only)
 
 
-def plain(blocks: Sequence[Block], ascii_only: bool = False) -> str:
-    """A document as plain text, without a final newline."""
-    return "\n".join(one.text.rstrip() for one in lines_of(blocks, ascii_only))
+def plain(blocks: Sequence[Block], ascii_only: bool = False, width: int = 0) -> str:
+    """A document as plain text, without a final newline; with a width, as a terminal shows it."""
+    return "\n".join(one.text.rstrip() for one in lines_of(blocks, ascii_only, width))

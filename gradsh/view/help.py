@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsh.fault import CommandError, fault
-from gradsh.view.document import Line, Table
+from gradsh.view.document import Line, Prose, Table
 from gradsh.view.record import Record
 
 TYPE_CHECKING = False
@@ -73,9 +73,9 @@ class HelpRecord(Record):
                 Table(("", ""), [((usage, "name"), summary) for usage, summary in self.table]),
                 Line(("names of the library: :ops, and :help NAME", "muted")),
             ]
-        blocks: list[Block] = [Line((self.usage, "name")), Line(self.summary)]
+        blocks: list[Block] = [Line((self.usage, "name")), Prose(self.summary)]
         if self.remarks:
-            blocks += [Line(), *(Line(part) for part in self.remarks.split("\n"))]
+            blocks += [Line(), *(Prose(part) for part in self.remarks.split("\n"))]
         if self.example:
             blocks += [Line(), Line(("example: ", "muted"), (self.example, "code"))]
         return blocks

@@ -28,7 +28,7 @@ def styled(one: Line) -> Text:
     )
 
 
-def write(console: Console, blocks: Sequence[Block], ascii_only: bool = False) -> None:
-    """Draw a document on a console."""
-    for one in lines_of(blocks, ascii_only):
+def write(console: Console, blocks: Sequence[Block], ascii_only: bool = False, width: int = 0) -> None:
+    """Draw a document on a console; with a width, words are broken to it."""
+    for one in lines_of(blocks, ascii_only, width):
         console.print(styled(one), soft_wrap=True, highlight=False)

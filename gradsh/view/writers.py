@@ -30,12 +30,14 @@ class Writer:
 
     def show(self, record: Record) -> None:
         """Write an answer."""
-        self._put(self.results, record.plain(self.width) if not self.ascii_only else self._ascii(record))
+        page = self._page(self.results)
+        if self.ascii_only or page:
+            from gradsh.view.document import plain
 
-    def _ascii(self, record: Record) -> str:
-        from gradsh.view.document import plain
-
-        return plain(record.draw(self.width), ascii_only=True)
+            text = plain(record.draw(self.width), self.ascii_only, page)
+        else:
+            text = record.plain(self.width)
+        self._put(self.results, text)
 
     def print(self, record: Any) -> None:
         """Write what `print` was given."""
@@ -43,11 +45,21 @@ class Writer:
 
     def report(self, record: Report) -> None:
         """Write an error or a warning."""
-        self._put(self.reports, record.plain(self.width))
+        page = self._page(self.reports)
+        if page:
+            from gradsh.view.document import plain
+
+            self._put(self.reports, plain(_blocks(record, self.width), self.ascii_only, page))
+        else:
+            self._put(self.reports, record.plain(self.width))
 
     def note(self, text: str) -> None:
         """Write a line for whoever sits at the prompt, beside the answers."""
         self._put(self.reports, text)
+
+    def _page(self, stream: IO[str]) -> int:
+        """The width that words are broken to: a terminal's; 0 where lines are for other programs."""
+        return self.width if self.prompt and stream.isatty() else 0
 
     def end_line(self) -> None:
         """End the line that `print` left open, if any."""
@@ -126,25 +138,30 @@ class TerminalWriter(Writer):
     def show(self, record: Record) -> None:
         from gradsh.view.terminal import write
 
-        write(self._console(self.results), record.draw(self.width), self.ascii_only)
+        write(self._console(self.results), record.draw(self.width), self.ascii_only, self._page(self.results))
         self.mid_line = False
 
     def report(self, record: Report) -> None:
-        from gradsh.view.document import Line
-
-        self._report([Line(*segments) for segments in record.lines(self.width)])
+        self._report(_blocks(record, self.width))
 
     def note(self, text: str) -> None:
-        from gradsh.view.document import Line
+        from gradsh.view.document import Prose
 
-        self._report([Line((text, "muted"))])
+        self._report([Prose((text, "muted"))])
 
     def _report(self, lines: Sequence[Line]) -> None:
         from gradsh.view.terminal import write
 
         self.results.flush()
-        write(self._console(self.reports), lines, self.ascii_only)
+        write(self._console(self.reports), lines, self.ascii_only, self._page(self.reports))
         self.mid_line = False
+
+
+def _blocks(record: Report, width: int) -> list[Line]:
+    """A report as a document: its words may be broken, the source under them may not."""
+    from gradsh.view.document import Line, Prose
+
+    return [(Line if line[0][0].endswith("| ") else Prose)(*line) for line in record.lines(width)]
 
 
 def colour_wanted(stream: IO[str], choice: str = "auto") -> bool:

@@ -53,8 +53,8 @@ def test_the_last_value_and_sums_of_backward_runs(opened: Opened) -> None:
     shown = terminal.answer(":grad x")
     assert shown[1:] == [
         "12.0",
-        "note: x.grad is the sum of 2 backward runs: 6.0 ((x * x).backward()) + 6.0 (:bac",
-        "kward x * x); :zero x clears it",
+        "note: x.grad is the sum of 2 backward runs: 6.0 ((x * x).backward()) + 6.0",
+        "    (:backward x * x); :zero x clears it",
     ]
     assert len(terminal.answer(":zero", "for k in range(3):", ":backward x * k", "")) == 3  # a loop shows no leaves
     assert (
@@ -273,5 +273,5 @@ def test_the_startup_file_runs_first_and_may_fail(opened: Opened, tmp_path: Path
     folder.mkdir(parents=True)
     (folder / "init.grad").write_text("seven = 7\nseven\nnope\n")
     terminal = opened(TERM="dumb")
-    assert re.match(r".*init\.grad:3:1: NameError", terminal.text().replace("\n", ""))
+    assert re.match(r".*init\.grad:3:1:\s+NameError", terminal.text().replace("\n", ""))
     assert terminal.answer_plainly("seven") == [">>> seven", "7"]
