@@ -263,7 +263,7 @@ def _promoted(op: Op, operands: tuple[Any, ...], settings: dict[str, Any]) -> An
         elif dtype is float16:  # a scalar, which a rule's operators take for a number
             raws.append(arrays.float16(value))
         else:
-            raws.append(number_raw(_fitting(value, dtype), dtype))
+            raws.append(number_raw(fitting(value, dtype), dtype))
     return _applied(op, tuple(values), tuple(raws), settings, fitted=True)
 
 
@@ -273,7 +273,8 @@ def _refusal(op: Op, dtype: DType) -> BaseException:
     return fault(NotImplementedError, f"\"{op.refuses[0]}\" not implemented for '{TYPE_NAMES[dtype.name]}'", hint=hint)
 
 
-def _fitting(value: float | int, dtype: DType) -> float | int:
+def fitting(value: float | int, dtype: DType) -> float | int:
+    """A number in an element type: what does not fit into integers of so many bits wraps around."""
     if dtype is bool_type or dtype.category == FLOATING:
         return value
     bits = 8 * dtype.itemsize

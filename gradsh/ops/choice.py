@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.backend.dtypes import FLOATING, boolean
 from gradsh.engine.batched import Batched
 from gradsh.engine.op import OPS, elementwise
-from gradsh.engine.promote import NUMBERS, common_dtype
+from gradsh.engine.promote import NUMBERS, common_dtype, fitting
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import underivable, vanishing
@@ -211,7 +211,8 @@ def clamp(input, min=None, max=None):
         raise fault(RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None")
     if low is not None and high is not None:
         if numbers:
-            return clamp_numbers(_in_common_type(x, low, high), low=low, high=high)
+            x = _in_common_type(x, low, high)
+            return clamp_numbers(x, low=fitting(low, x.dtype), high=fitting(high, x.dtype))
         if any(not isinstance(value, Tensor) and other.ndim for value, other in ((low, high), (high, low))):
             raise fits_none()
         return clamp_both(x, low, high)

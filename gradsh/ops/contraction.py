@@ -144,6 +144,8 @@ def tensordot(a, b, dims=2, out=None):
     for one, rank in ((a_dims, a.ndim), (b_dims, b.ndim)):
         if rank:
             axes_of(list(one), rank)
+        elif one:
+            raise fault(IndexError, f"Dimension specified as {one[0]} but tensor has no dimensions")
     x_labels, y_labels = _letters(a.ndim), _letters(b.ndim, a.ndim)
     for one, other in zip(a_dims, b_dims):
         i, j = axis_of(one, a.ndim), axis_of(other, b.ndim)

@@ -103,7 +103,7 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """Integral of y so far along dim by the trapezoidal rule, the points at distances dx or at x."""
     y, x = operand(y, "y"), x if x is None else operand(x, "x")
-    axis = axis_of(dim, y.ndim)
+    axis = axis_of(dim, y.ndim) if y.ndim or x is not None else 0
     _check_numbers(y, x, "cumulative_trapezoid")
     if not y.ndim:
         raise fault(IndexError, "slice() cannot be applied to a 0-dim tensor.")

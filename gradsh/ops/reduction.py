@@ -131,6 +131,8 @@ def mean_over(xp, x, *, axes, keepdim):
 def mean(input, dim=..., keepdim=False, *, dtype=None):
     """Mean over dim (one or several), or over everything."""
     input = in_type(input if isinstance(input, Tensor) else floats(input), dtype)
+    if dtype is not None and dtype.category != FLOATING:
+        raise _no_mean(dtype, "mean(): could not infer output dtype. Optional dtype")
     if dim is ...:
         check_alone(keepdim)
         return mean_all(input)
