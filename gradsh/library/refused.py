@@ -38,7 +38,7 @@ TORCH = {
     "torch.cuda.amp": "the code inside, without it", "torch.amp": "the code inside, without it",
     "torch.nn.utils.parametrize": "a property that computes the parameter",
     "torch.utils.cpp_extension": "torch.autograd.Function", "torch.library": "torch.autograd.Function",
-    "torch.compile": "the function or model itself", "torch.export": "torch.save(model.state_dict(), path)",
+    "torch.export": "torch.save(model.state_dict(), path)",
     "torch.autocast": "the code inside, without it", "torch.bfloat16": "torch.float16, or torch.float32",
     "torch.fft": COMPLEX, "torch.stft": COMPLEX, "torch.istft": COMPLEX, "torch.complex64": COMPLEX,
     "torch.complex128": COMPLEX, "torch.complex": COMPLEX, "torch.polar": COMPLEX, "torch.view_as_complex": COMPLEX,

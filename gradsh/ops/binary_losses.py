@@ -140,8 +140,8 @@ def binary_cross_entropy_with_logits(
             f"result type {names[0]} can't be cast to the desired output type {names[1]}",
             hint=f"target.to(torch.{input.dtype.name})",
         )
-    if input.dtype is not target.dtype:
-        target = OPS["to_dtype"](target, dtype=input.dtype)
+    if input.dtype is not target.dtype:  # PyTorch computes in place of 1 - target
+        input = OPS["to_dtype"](input, dtype=target.dtype)
     return entropy_of_scores(input, target, weight, pos_weight, reduction=reduction)
 
 

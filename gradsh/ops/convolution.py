@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsh.engine.op import bilinear, general
+from gradsh.engine.op import OPS, bilinear, general
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit, operand
 from gradsh.ops.convolution_faults import (
@@ -207,6 +207,10 @@ def _convolution(input, weight, bias, stride, padding, dilation, transposed, out
     settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     if not transposed:
         return convolved(input, weight, bias, **settings)
+    if bias is not None and bias.dtype is not input.dtype:
+        if dims == 3:
+            check_types(input, bias, transposed)
+        bias = OPS["to_dtype"](bias, dtype=input.dtype)  # in two dimensions PyTorch adds it in place
     spread = zip(input.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)
     size = tuple([(n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, d, o in spread])
     check_output(input.shape[2:], size, stride, dilation, output_padding)
@@ -282,7 +286,6 @@ def _transposed_of_rank(dims):
         sizes = (_lengths(value, name, key, dims) for key, value in settings.items())
         stride, padding, output_padding, dilation = sizes
         groups = integer(groups, "groups")
-        check_bias(input, bias)
         x, had_batch = batched(input, dims, name)
         out = _convolution(x, weight, bias, stride, padding, dilation, True, output_padding, groups)
         return out if had_batch else unbatched(out)

@@ -247,3 +247,22 @@ def bucketize(input, boundaries, *, out_int32=False, right=False):
         raise fault(RuntimeError, f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     input = _number_or_tensor(input, "input")
     return places_among(boundaries, input, right=bool(right), code=(int32 if out_int32 else int64).code)
+
+
+@function(
+    at=("torch",),
+    example="isin(tensor([1, 2, 3]), tensor([2, 3]))",
+    overloads=(
+        "(Tensor elements, Tensor test_elements, *, bool assume_unique = False, bool invert = False, Tensor out = None)",
+        "(Number element, Tensor test_elements, *, bool assume_unique = False, bool invert = False, Tensor out = None)",
+        "(Tensor elements, Number test_element, *, bool assume_unique = False, bool invert = False, Tensor out = None)",
+    ),
+)
+def isin(elements=None, test_elements=None, *, element=None, test_element=None, assume_unique=False, invert=False):
+    """Whether each element is among some others."""
+    one = elements if element is None else element
+    others = test_elements if test_element is None else test_element
+    one, others = _number_or_tensor(one, "elements"), _number_or_tensor(others, "test_elements")
+    found = (one.detach().unsqueeze(-1) == others.detach().reshape(-1)).any(-1)
+    found = ~found if invert else found
+    return found

@@ -7,7 +7,7 @@ from math import inf
 from gradsh.backend.dtypes import FLOATING
 from gradsh.engine.alias import C_TYPES, TYPE_NAMES
 from gradsh.engine.op import OPS, general, linear
-from gradsh.engine.promote import broadcast_fault
+from gradsh.engine.promote import broadcast_fault, common_dtype
 from gradsh.fault import fault
 from gradsh.ops.arithmetic import abs as magnitude, sgn
 from gradsh.ops.calls import floats
@@ -165,14 +165,14 @@ def raised_unseen(xp, x, *, low):
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """Cosine of the angle between vectors along dim."""
     x1, x2 = floats(x1, "x1"), floats(x2, "x2")
-    product_type = x1 if x1.dtype.category >= x2.dtype.category else x2
-    if product_type.dtype.category != 2:
-        kind = TYPE_NAMES[product_type.dtype.name]
+    common = common_dtype((x1, x2), floating=False)
+    if common.category != 2:
+        kind = TYPE_NAMES[common.name]
         raise fault(RuntimeError, f"expected common dtype to be floating point, yet common dtype is {kind}")
     wrong = broadcast_fault([x1.shape, x2.shape])
     if wrong is not None:
         raise wrong
-    x1, x2 = broadcast_tensors(x1, x2)
+    x1, x2 = (x if x.dtype is common else OPS["to_dtype"](x, dtype=common) for x in broadcast_tensors(x1, x2))
     axes = axes_of(axis_of(dim, x1.ndim), x1.ndim)
     lengths = [raised_unseen(norm_over(x, ord=2.0, axes=axes, keepdim=True), low=eps) for x in (x1, x2)]
     return sum_over((x1 / lengths[0]) * (x2 / lengths[1]), axes=axes, keepdim=False)

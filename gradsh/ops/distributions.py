@@ -1,4 +1,4 @@
-"""Random numbers with parameters that tensors hold: bernoulli, poisson, multinomial, normal."""
+"""Random numbers with parameters that tensors hold: bernoulli, poisson, gamma, multinomial, normal."""
 
 from __future__ import annotations
 
@@ -50,6 +50,32 @@ def poisson(input, generator=None):
     if state.levels:
         return chance.drawn_for([input], lambda rates: draw(stream_of(generator), rates))
     return DRAWN["poisson"](input, values=canonical(draw(stream_of(generator), array_of(input))[()]))
+
+
+def _of_gammas(name, draw):
+    """A function of the shape parameters that a tensor holds; its numbers have no gradient here."""
+
+    def drawn(input, generator=None):
+        from gradsh.backend import gamma_sampling
+
+        input = operand(input)
+        if input.requires_grad and state.grad:
+            raise fault(
+                NotImplementedError,
+                f"gamma-distributed numbers have no gradient with respect to their shape: {name}",
+                hint=".sample(), and .log_prob() of what it gives",
+            )
+        sample = getattr(gamma_sampling, draw)
+        if state.levels:
+            return chance.drawn_for([input], lambda shapes: sample(stream_of(generator), shapes))
+        return leaf(canonical(sample(stream_of(generator), array_of(input))[()]))
+
+    drawn.__doc__ = f"Numbers drawn with the shape parameters that a tensor holds: {draw}."
+    return function(name, at=("torch",), example=f"torch.{name}(tensor([1.0, 2.0]))")(drawn)
+
+
+_standard_gamma = _of_gammas("_standard_gamma", "standard_gamma")
+_sample_dirichlet = _of_gammas("_sample_dirichlet", "dirichlet")
 
 
 @function(example="multinomial(tensor([0.2, 0.8]), 1)")

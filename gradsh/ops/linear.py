@@ -7,7 +7,7 @@ from gradsh.fault import fault
 from gradsh.ops.affine import combined, sum_to
 from gradsh.ops.calls import alike
 from gradsh.ops.examples import aligned
-from gradsh.ops.product_faults import added_matrix_fault, matrix_fault
+from gradsh.ops.product_faults import added_matrix_fault, folded_fault
 from gradsh.ops.products import matmul, matrix_product, rows_of, rows_shape, stacked_product
 from gradsh.ops.registry import function
 from gradsh.ops.samples import Sample, reals
@@ -69,7 +69,7 @@ def _linear_op(name, grad_fn):
         weight=_weight_rule,
         sample=[Sample(reals(*shape), reals(2, 4)) for shape in STACKS],
         at=(),
-        explain=lambda error, x, weight: matrix_fault(error, x, weight.T),
+        explain=lambda error, x, weight: folded_fault(error, x, weight.T),
         name=name,
         grad_fn=grad_fn,
         through=THROUGH,
