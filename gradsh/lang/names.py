@@ -18,7 +18,7 @@ METHODS = frozenset(
     ).split()
 )
 # Methods that a class may define besides, for Python to call: they are read from `super()` at most.
-DEFINED = frozenset(("__getattr__", "__format__", "__missing__"))
+DEFINED = frozenset(("__getattr__", "__format__", "__missing__", "__copy__", "__deepcopy__"))
 # What may be read besides.
 READABLE = METHODS | {"__name__", "__class__", "__version__", "__doc__"}
 # Bare names: `__class__` is no variable.
