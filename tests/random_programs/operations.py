@@ -124,7 +124,8 @@ OPS |= {
     "sub": binary("torch.sub({}, {}, alpha=0.5)", lambda m, x, y: x - 0.5 * y, saves=False),
     "mul": binary("{} * {}", lambda m, x, y: x * y),
     "div": binary("{} / (1.5 + {} ** 2)", lambda m, x, y: x / (1.5 + y**2)),
-    "power": binary("(0.5 + {} ** 2) ** {}", lambda m, x, y: (0.5 + x**2) ** y),
+    # PyTorch takes the derivative by the base for a constant 0 where the exponent is 0, so the mixed one is 0 there.
+    "power": binary("(0.5 + {} ** 2) ** (2.5 + 0.3 * {})", lambda m, x, y: (0.5 + x**2) ** (2.5 + 0.3 * y)),
     "maximum": binary("torch.maximum({}, {})", lambda m, x, y: m.chosen(x > y, x, y), kink=True),
     "minimum": binary("torch.minimum({}, {})", lambda m, x, y: m.chosen(x < y, x, y), kink=True),
     "where": binary("torch.where({0} > 0.1, {0}, {1})", lambda m, x, y: m.chosen(x > 0.1, x, y), saves=False),
