@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class saved_tensors_hooks:
     """Inside `with`, nodes keep `pack_hook(tensor)` in place of a tensor, and find it again by `unpack_hook`."""
 
+    __module__ = "torch.autograd.graph"
     __slots__ = ("_before", "pack_hook", "unpack_hook")
 
     def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
@@ -132,6 +133,7 @@ def unpacked_field(node: OpNode, field: str, unpack: Callable[[], Tensor]) -> An
 class save_on_cpu:
     """Accepted: saved tensors are on the processor."""
 
+    __module__ = "torch.autograd.graph"
     __slots__ = ()
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:

@@ -191,6 +191,7 @@ class inference_mode(GradMode):
 class set_detect_anomaly:
     """Makes a nan that appears in a backward pass an error that names the operation."""
 
+    __module__ = "torch.autograd.anomaly_mode"
     __slots__ = ("_before",)
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
@@ -209,6 +210,7 @@ class set_detect_anomaly:
 class detect_anomaly(set_detect_anomaly):
     """The same for what is inside a `with`."""
 
+    __module__ = "torch.autograd.anomaly_mode"
     __slots__ = ("_check_nan",)
 
     def __init__(self, check_nan: bool = True) -> None:
