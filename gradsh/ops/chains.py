@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsh.engine.alias import C_TYPES
 from gradsh.engine.op import OPS, bilinear
 from gradsh.engine.promote import broadcast_fault
 from gradsh.fault import fault
@@ -11,7 +12,7 @@ from gradsh.ops.dimensions import axis_of
 from gradsh.ops.joining import elements
 from gradsh.ops.matrix_faults import check_same_type
 from gradsh.ops.norms import check_floating
-from gradsh.ops.product_faults import C_NAMES, scalar_types_fault, truths_fault
+from gradsh.ops.product_faults import scalar_types_fault, truths_fault
 from gradsh.ops.products import conjugate_product, matmul, matrix_product
 from gradsh.ops.reduction import sum_over
 from gradsh.ops.registry import function
@@ -105,7 +106,7 @@ def multi_dot(tensors):
         if one.ndim != 2:
             raise fault(RuntimeError, f"multi_dot(): tensor {k} must be 2D but got {one.ndim}D")
         if one.dtype is not first.dtype:
-            kinds = f"tensor 0 is {C_NAMES[first.dtype.name]} and tensor {k} {C_NAMES[one.dtype.name]}"
+            kinds = f"tensor 0 is {C_TYPES[first.dtype.name]} and tensor {k} {C_TYPES[one.dtype.name]}"
             raise fault(RuntimeError, f"multi_dot(): all tensors must have be the same dtype but {kinds}")
     for k in range(len(matrices) - 1):
         if matrices[k].shape[1] != matrices[k + 1].shape[0]:

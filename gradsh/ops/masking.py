@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsh.backend.dtypes import boolean
-from gradsh.engine.alias import TYPE_NAMES
+from gradsh.engine.alias import C_TYPES, TYPE_NAMES
 from gradsh.engine.create import C_NAMES, NUMBERS, held
 from gradsh.engine.inplace import inplace
 from gradsh.engine.op import constant, general, linear
@@ -28,8 +28,6 @@ MASKED = (
     "batch this would return a differently shaped Tensor. Please file an issue at "
     "https://github.com/pytorch/pytorch/issues if you need this feature."
 )
-C_TYPES = {"bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
-           "int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double"}  # fmt: skip
 
 
 @general(

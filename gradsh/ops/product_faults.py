@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from gradsh.engine.alias import TYPE_NAMES
+from gradsh.engine.alias import C_TYPES, TYPE_NAMES
 from gradsh.engine.promote import broadcast_fault, dimension_fault
 from gradsh.engine.runtime import dtype_of, shape_of
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
-
-C_NAMES = {"float64": "double", "float32": "float", "float16": "c10::Half", "int64": "long int", "int32": "int",
-           "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"}  # fmt: skip
 
 
 def _shape(x):
@@ -71,7 +68,7 @@ def _matrix_fault(a, b, x, y):
     if a[1] != b[0]:
         return sizes_fault(a, b)
     if _dtype(x) != _dtype(y):
-        names = f"{C_NAMES[_dtype(x)]} != {C_NAMES[_dtype(y)]}"
+        names = f"{C_TYPES[_dtype(x)]} != {C_TYPES[_dtype(y)]}"
         return fault(
             RuntimeError, f"expected m1 and m2 to have the same dtype, but got: {names}", hint=f".to(torch.{_dtype(x)})"
         )
@@ -263,7 +260,7 @@ def added_batch_fault(error, input, batch1, batch2, **settings):
     if wrong is not None:
         return wrong
     if _dtype(input) != _dtype(batch1):
-        kinds = f"input {C_NAMES[_dtype(input)]}, batch1: {C_NAMES[_dtype(batch1)]}, batch2: {C_NAMES[_dtype(batch2)]}"
+        kinds = f"input {C_TYPES[_dtype(input)]}, batch1: {C_TYPES[_dtype(batch1)]}, batch2: {C_TYPES[_dtype(batch2)]}"
         return fault(RuntimeError, f"Input dtypes must be the same, got: {kinds}")
     wrong = _batch_ranks(a, b) or _batch_sizes(a, b) or _scalar_types(batch1, batch2)
     return wrong or _batch_of_truths("baddbmm", a, b, batch1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gradsh.backend.dtypes import FLOATING
-from gradsh.engine.create import C_NAMES
+from gradsh.engine.alias import C_TYPES
 from gradsh.fault import fault
 from gradsh.ops.choice import minimum
 from gradsh.ops.creation import ones, zeros
@@ -28,7 +28,7 @@ def _places(name, length, periodic, options):
     length, dtype = integer(length, "window_length"), options.get("dtype")
     if dtype is not None and dtype.category != FLOATING:
         got = (
-            f"TensorOptions(dtype={C_NAMES[dtype.name]}, device=cpu, layout=Strided (default), requires_grad=false (default), "
+            f"TensorOptions(dtype={C_TYPES[dtype.name]}, device=cpu, layout=Strided (default), requires_grad=false (default), "
             "pinned_memory=false, memory_format=(nullopt))"
         )
         raise fault(RuntimeError, f"{name} expects floating point dtypes, got: {got}", hint="dtype=torch.float32")
