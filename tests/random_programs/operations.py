@@ -231,7 +231,7 @@ def reshape(writer: Writer, a: int, b: int, c: int) -> None:
 @operation("detach")
 def detach(writer: Writer, a: int, b: int, c: int) -> None:
     x = writer.variable(a)
-    writer.kernel("{}.detach()", lambda m, value: m.constant(lambda: value), x, saves=False)
+    writer.write(f"{{}} = v{x}.detach()", lambda m: m.constant(lambda: m.values[x]))
     writer.fix(x, len(writer.values) - 1)
 
 
@@ -265,9 +265,8 @@ def loop(writer: Writer, a: int, b: int, c: int) -> None:
             value = np.sin(value) * 0.9 + other * turn
         return np.asarray(value)
 
-    saved = (x, y, len(writer.values))
     text = f"{{0}} = v{x}\nfor turn in range({turns}):\n    {{0}} = torch.sin({{0}}) * 0.9 + v{y} * turn"
-    writer.write(text, run, saved)
+    writer.write(text, run, (x, y), saves=True)
 
 
 @operation("branch")
@@ -279,6 +278,5 @@ def branch(writer: Writer, a: int, b: int, c: int) -> None:
         first, second = machine.values[x], machine.values[y]
         return np.asarray(first * second if machine.constant(lambda: first.sum() > 0.2) else np.cos(second) - first)
 
-    saved = (x, y, len(writer.values))
     text = f"if v{x}.sum() > 0.2:\n    {{0}} = v{x} * v{y}\nelse:\n    {{0}} = torch.cos(v{y}) - v{x}"
-    writer.write(text, run, saved)
+    writer.write(text, run, (x, y), saves=True)

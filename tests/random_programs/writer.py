@@ -31,7 +31,8 @@ class Writer:
     """A program as it is written, run at the point itself as it grows.
 
     fixed: memory that may not be changed in place, since a view or an alias without derivative shows it; by identity.
-    saved: memory that a node may have saved.
+    saved: memory that a node may have saved. required: memory that requires a gradient.
+    late: views of memory that did not when they were made; PyTorch takes these for leaves when it does.
     """
 
     def __init__(self, shapes: list[int], leaves: int) -> None:
@@ -42,7 +43,9 @@ class Writer:
         self.machine = Machine([x.copy() for x in inputs])
         self.program = Program(inputs, min(leaves, len(inputs)), len(inputs))
         self.fixed = {id(root(x)) for x in self.machine.values[: self.program.leaves]}
+        self.required = set(self.fixed)
         self.saved: set[int] = set()
+        self.late: set[int] = set()
 
     @property
     def values(self) -> list[Array]:
@@ -59,8 +62,13 @@ class Writer:
             raise Refused
         return found[k % len(found)]
 
-    def write(self, text: str, run: Callable[[Machine], Array | None], saves: tuple[int, ...] = ()) -> None:
-        """Add a statement that makes a variable; `{}` is its name. saves: variables that its nodes may save."""
+    def write(
+        self, text: str, run: Callable[[Machine], Array | None], operands: tuple[int, ...] = (), *, saves: bool = False
+    ) -> None:
+        """Add a statement that makes a variable; `{}` is its name.
+
+        operands: the variables that it has a derivative by. saves: its nodes may save these, or the new one.
+        """
         noted = len(self.machine.noted)
         made = run(self.machine)
         assert made is not None
@@ -70,22 +78,33 @@ class Writer:
         self.program.steps.append(Step(text.format(f"v{len(self.values)}"), run))
         self.values.append(made)
         self.program.variables += 1
-        self.saved |= {id(root(self.values[k])) for k in saves}
+        if self.requires(*operands):
+            self.required.add(id(root(made)))
+        elif made.base is not None:
+            self.late.add(len(self.values) - 1)
+        if saves:
+            self.saved |= {id(root(value)) for value in (made, *(self.values[k] for k in operands))}
+
+    def requires(self, *variables: int) -> bool:
+        """Whether any of the variables requires a gradient."""
+        return any(id(root(self.values[k])) in self.required for k in variables)
 
     def kernel(self, text: str, kernel: Kernel, *operands: int, saves: bool = True) -> None:
         """Add `v9 = text` with the operands' names in it; `kernel` takes the machine and their values."""
         names = [f"v{k}" for k in operands]
-        number = len(self.values)
         self.write(
             "{} = " + text.format(*names),
             lambda machine: np.asarray(kernel(machine, *(machine.values[k] for k in operands))),
-            (*operands, number) if saves else (),
+            operands,
+            saves=saves,
         )
 
     def change(self, text: str, kernel: Kernel, target: int, *operands: int, saves: tuple[int, ...] = ()) -> None:
         """Add a statement that changes a variable in place, as `kernel` does with the machine and the values."""
         memory = root(self.values[target])
         if id(memory) in self.fixed | self.saved or not self.values[target].flags.writeable:
+            raise Refused
+        if target in self.late and self.requires(target):
             raise Refused
         if any(np.shares_memory(self.values[k], self.values[target]) for k in operands):
             raise Refused
@@ -100,6 +119,8 @@ class Writer:
             del self.machine.noted[noted:]
             raise Refused
         self.program.steps.append(Step(text.format(*(f"v{k}" for k in (target, *operands))), run))
+        if self.requires(*operands):
+            self.required.add(id(memory))
         self.saved |= {id(root(self.values[k])) for k in saves}
 
     def fix(self, *variables: int) -> None:
