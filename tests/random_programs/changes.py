@@ -16,7 +16,8 @@ def changeable(writer: Writer) -> Callable[[Array], bool]:
 
 
 def in_place(name: str, text: str, kernel: Kernel, *, saves: str = "", domain: Any = None) -> None:
-    """A change of one variable by another that it is broadcast to. saves: which of `xy` its node may save."""
+    """A change of a variable, maybe by another that is broadcast to it. saves: which of `xy` its node may save."""
+    takes_another = "{1}" in text or text.count("{}") > 1
 
     def write(writer: Writer, a: int, b: int, c: int) -> None:
         free = changeable(writer)
@@ -31,8 +32,8 @@ def in_place(name: str, text: str, kernel: Kernel, *, saves: str = "", domain: A
             except ValueError:
                 return False
 
-        other = writer.such(b, fits)
-        writer.change(text, kernel, target, other, saves=tuple({"x": target, "y": other}[one] for one in saves))
+        operands = [target, writer.such(b, fits)] if takes_another else [target]
+        writer.change(text, kernel, *operands, saves=tuple(operands["xy".index(one)] for one in saves))
 
     OPS[name] = write
 
@@ -76,23 +77,23 @@ in_place("div_", "{}.div_(2.0 + {} ** 2)", lambda m, x, y: become(x, x / (2 + y*
 in_place("copy_", "{}.copy_({})", lambda m, x, y: become(x, y))
 in_place("addcmul_", "{0}.addcmul_({1}, {1})", lambda m, x, y: become(x, x + y * y), saves="y")
 in_place("lerp_", "{}.lerp_({}, 0.25)", lambda m, x, y: become(x, x + 0.25 * (y - x)))
-in_place("sin_", "{}.sin_()", lambda m, x, y: become(x, np.sin(x)))
-in_place("tanh_", "{}.tanh_()", lambda m, x, y: become(x, np.tanh(x)), saves="x")
-in_place("exp_", "{}.mul_(0.3).exp_()", lambda m, x, y: become(x, np.exp(0.3 * x)), saves="x")
-in_place("pow_", "{}.pow_(2)", lambda m, x, y: become(x, x**2))
-in_place("zero_", "{}.zero_()", lambda m, x, y: become(x, 0.0))
-in_place("neg_", "{}.neg_()", lambda m, x, y: become(x, -x))
+in_place("sin_", "{}.sin_()", lambda m, x: become(x, np.sin(x)))
+in_place("tanh_", "{}.tanh_()", lambda m, x: become(x, np.tanh(x)), saves="x")
+in_place("exp_", "{}.mul_(0.3).exp_()", lambda m, x: become(x, np.exp(0.3 * x)), saves="x")
+in_place("pow_", "{}.pow_(2)", lambda m, x: become(x, x**2))
+in_place("zero_", "{}.zero_()", lambda m, x: become(x, 0.0))
+in_place("neg_", "{}.neg_()", lambda m, x: become(x, -x))
 in_place(
     "relu_",
     "{}.relu_()",
-    lambda m, x, y: become(x, m.chosen(x > 0, x, 0.0)),
+    lambda m, x: become(x, m.chosen(x > 0, x, 0.0)),
     saves="x",
     domain=lambda x: np.abs(x) > 1e-4,
 )
 in_place(
     "masked_fill_",
     "{0}.masked_fill_({0} > 0.2, 0.5)",
-    lambda m, x, y: become(x, m.chosen(x > 0.2, 0.5, x)),
+    lambda m, x: become(x, m.chosen(x > 0.2, 0.5, x)),
     domain=off,
 )
 in_place("first", "{}[0] = {}.sum()", lambda m, x, y: become(x[0, ...], y.sum()), domain=some)
