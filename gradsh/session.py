@@ -15,7 +15,7 @@ import sys
 from gradsh.backend import loading
 from gradsh.backend.dtypes import BY_NAME
 from gradsh.backend.shield import shield
-from gradsh.engine.state import state
+from gradsh.engine.state import state, stop_following
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import CommandError, Ended, LimitReached, fault
 from gradsh.lang import Source, compile_program
@@ -495,6 +495,7 @@ class _Entered:
         with shield:
             self.before = {name: getattr(state, name) for name in self.RESTORED}
             self.limits = sys.getrecursionlimit(), sys.get_int_max_str_digits()
+            stop_following()
             if not session._entered:
                 state.default, state.lists = session.default, session.dialect == "shell"
                 self.errstate: Any = None
@@ -533,6 +534,7 @@ class _Entered:
         session = self.session
         with shield:
             session._entered.pop()
+            stop_following()
             if not session._entered:
                 session.default = state.default
                 for name, value in self.before.items():

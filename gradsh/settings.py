@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsh.backend.dtypes import ALIASES, BY_NAME, FLOATING
-from gradsh.engine.state import state
+from gradsh.engine.state import state, stop_following
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,6 +57,11 @@ def _cuda(session: Session, value: str) -> None:
     state.cuda_as_cpu = value == "cpu"
 
 
+def _plans(session: Session, value: str) -> None:
+    stop_following()
+    state.plans = value
+
+
 def _precision(session: Session, value: str) -> None:
     if not value.isdigit():
         raise ValueError(f"precision is a number of digits, not {value!r}")
@@ -94,6 +99,13 @@ SETTINGS = {
             ("error", "cpu"),
             lambda s: "cpu" if state.cuda_as_cpu else "error",
             _cuda,
+        ),
+        Setting(
+            "plans",
+            "compute operations that come again together: where it pays, wherever it can be done, or nowhere",
+            ("auto", "always", "off"),
+            lambda s: state.plans,
+            _plans,
         ),
         Setting("seed", "start the random numbers anew", (), lambda s: "" if s.seed is None else str(s.seed), _seed),
         Setting(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gradsh.engine.node import AccumulateGrad, Node, Output, extra_of, operation_name
 from gradsh.engine.site import user_site
-from gradsh.engine.state import state, tick
+from gradsh.engine.state import settle, state, tick
 from gradsh.fault import fault
 
 TYPE_CHECKING = False
@@ -91,6 +91,10 @@ class Alias:
         """Whether the tensor requires a gradient: a view does where its base does."""
         return tensor.node is not None or (self.base is not None and self.base.requires_grad)
 
+    def is_current(self) -> bool:
+        """Whether the view's node is that of its memory as it is now."""
+        return self.base is None or version_of(self.base) == self.seen
+
     def node_of(self, tensor: Tensor) -> Node | None:
         """The view's node; made anew where its memory was changed in place since it was made.
 
@@ -110,6 +114,9 @@ class Alias:
             raise refusal(tensor, "its base or another view of its base has been")
         from gradsh.engine.inplace import attach_view, move_retained
 
+        settle()
+        if self.seen == version:  # what was put off has asked for it
+            return tensor.node
         self.seen = version
         attach_view(tensor, base, base.current_node())
         move_retained(tensor, node, tensor.node)
@@ -150,6 +157,10 @@ def _mark_outputs(holder: Tensor, change: Change) -> None:
     while node is not None:
         op = node.op
         if op is None:
+            single = node.resolved()
+            if single is not node:
+                node = holder.node = single
+                continue
             node = node.p if type(node) is Output else None
             continue
         if op.saves_out:
@@ -165,9 +176,16 @@ def version_of(tensor: Tensor) -> int:
 
 def check_saved(node: Node, tensor: Tensor) -> None:
     """Refuse to use a saved operand that was changed in place after the node was made."""
-    extra = owner_of(tensor).extra
-    if extra is not None and extra.changes is not None and extra.changes[-1].clock > node.seq:
+    if is_stale(node, tensor):
+        extra = owner_of(tensor).extra
+        assert extra is not None
         raise stale(node, tensor, extra)
+
+
+def is_stale(node: Node, tensor: Tensor) -> bool:
+    """Whether a saved operand was changed in place after the node was made."""
+    extra = owner_of(tensor).extra
+    return extra is not None and extra.changes is not None and extra.changes[-1].clock > node.seq
 
 
 def check_saved_out(node: Node) -> None:

@@ -52,9 +52,17 @@ def hooked(hooks: Hooks, hook: Callable[..., Any]) -> RemovableHandle:
     return handle
 
 
+def _single_node(tensor: Tensor) -> Node | None:
+    """A tensor's node, that of one operation only."""
+    node = tensor.current_node()
+    if node is not None and node.resolved() is not node:
+        node = tensor.node = node.resolved()
+    return node
+
+
 def hook_tensor(tensor: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Have a hook called with the tensor's gradient whenever one arrives."""
-    node = tensor.current_node()
+    node = _single_node(tensor)
     if node is None:
         raise fault(
             RuntimeError,
@@ -85,7 +93,7 @@ def hook_leaf(tensor: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
 
 def retain_grad(tensor: Tensor) -> None:
     """Have a tensor that is no leaf keep its gradient in `.grad`."""
-    node = tensor.current_node()
+    node = _single_node(tensor)
     if node is None:
         raise fault(RuntimeError, "can't retain_grad on Tensor that has requires_grad=False")
     if not isinstance(node, AccumulateGrad):

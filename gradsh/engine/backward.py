@@ -7,7 +7,7 @@ and all at once, so that a pass that fails changes nothing; only one with a hook
 
 from __future__ import annotations
 
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 
 from gradsh.backend.shield import shield
 from gradsh.engine import runtime
@@ -16,7 +16,8 @@ from gradsh.engine.create import ones_of, zeros_of
 from gradsh.engine.level import refuse_inside
 from gradsh.engine.node import PENDING, AccumulateGrad, Node, OpNode, Output, Released
 from gradsh.engine.op import OPS
-from gradsh.engine.state import state
+from gradsh.engine.site import user_site
+from gradsh.engine.state import head, state, stop_following
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.engine.undefined import judge, observe as look_at
 from gradsh.engine.wrapped import Wrapped
@@ -24,7 +25,7 @@ from gradsh.fault import Site, fault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
 _creation = attrgetter("seq")
@@ -248,14 +249,23 @@ def _no_graph(root: Tensor, index: int) -> BaseException:
     )
 
 
-def reachable(roots: Iterable[Node | None]) -> list[Node]:
-    """The nodes behind the roots, oldest first. Iterative; each node once."""
+def reachable(roots: Iterable[Node | None], single: Callable[[Node], Node] = methodcaller("resolved")) -> list[Node]:
+    """The nodes behind the roots, oldest first, each of one operation. Iterative; each node once.
+
+    single: gives the node that stands for another one; what is linked to that is linked to it from then on.
+    """
     found: dict[int, Node] = {}
-    stack = [root for root in roots if root is not None]
+    stack = [single(root) for root in roots if root is not None]
     while stack:
         node = stack.pop()
         if id(node) not in found:
             found[id(node)] = node
+            if node.p is not None and node.p.several:
+                node.p = single(node.p)
+            if node.q is not None and node.q.several:
+                node.q = single(node.q)
+            if node.more is not None and any(parent is not None and parent.several for parent in node.more):
+                node.more = tuple(None if parent is None else single(parent) for parent in node.more)
             stack += [parent for parent in (node.p, node.q, *(node.more or ())) if parent is not None]
     return sorted(found.values(), key=_creation)
 
@@ -391,11 +401,21 @@ def walk(
     With targets, goes only there, and returns what reaches each.
     create: the pass is recorded. recorded: it runs on tensors, as one that is recorded must.
     """
+    if head.next is not None:
+        stop_following()
     recorded = recorded or create
+    plain = False
     before: list[tuple[Node, Any]] = []
-    if targets is None and not state.backward_depth:
+    single = recorded or state.check_nan or state.suspicion is not None  # plans are taken apart
+    if targets is None and not state.backward_depth and not single:
+        if state.apart:
+            from gradsh.engine.plans.node import single_if_apart
+
+            nodes = [single_if_apart(node) for node in nodes]
+            reachable(nodes, single_if_apart)
         order = _gather(nodes)
     else:
+        nodes = [node.resolved() for node in nodes]
         order, before = _gather_amid(nodes, strict=targets is None)
     captured: dict[Node, Any] = {}
     passing: set[Node] = set()
@@ -408,6 +428,9 @@ def walk(
     state.grad = create
     try:
         if targets is not None:
+            for target in targets:
+                if target.node is not None:
+                    target.node = target.node.resolved()
             captured = dict.fromkeys(node for target in targets if (node := target.current_node()) is not None)
             queue, passing, aside = _between(order, captured)
             held = {id(one): g for one, g in before}
@@ -465,8 +488,8 @@ def walk(
                 else:
                     _deliver(node, g, node.own, recorded)
                 continue
-            if (careful and node.__class__ is not Output) or (extra is not None and extra.post):
-                _observed(node, g, recorded)
+            if (careful and not isinstance(node, Output) and not node.several) or (extra is not None and extra.post):
+                observed(node, g, recorded)
             elif recorded:
                 node.run_recorded(g)
             else:
@@ -496,7 +519,22 @@ def walk(
             tensor = leaf.ref()
             if tensor is not None:
                 add_grad(tensor, g, recorded, own)
+    if plain and state.plans != "off" and not state.backward_depth:
+        _follow_what_comes()
     return [] if targets is None else [captured.get(target.current_node()) for target in targets]
+
+
+PASSES = 8  # before what comes after them is looked at for whether it comes again
+_passes = [0]
+
+
+def _follow_what_comes() -> None:
+    """After a pass: follow what came after it last time, if there have been enough to be worth it."""
+    _passes[0] += 1
+    if _passes[0] >= PASSES or state.plans == "always":
+        from gradsh.engine.plans.tape import begin
+
+        begin(user_site())
 
 
 def _deliver(leaf: AccumulateGrad, g: Any, own: bool, recorded: bool) -> None:
@@ -524,7 +562,7 @@ def _between(order: list[Node], ends: dict[Node, Any]) -> tuple[list[Node], set[
     return [node for node in order if node in on_path], passing, [node for node in order if node not in on_path]
 
 
-def _observed(node: Node, g: Any, recorded: bool) -> None:
+def observed(node: Node, g: Any, recorded: bool) -> None:
     """Run a node that has hooks, or whose gradients are to be free of nan (`detect_anomaly`) or looked at."""
 
     def observe(given: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from gradsh.engine.inplace import rebase
 from gradsh.engine.node import AccumulateGrad, Node, Output
 from gradsh.engine.runtime import meta, shared
 from gradsh.engine.site import getframe, user_frame
-from gradsh.engine.state import no_grad, state, tick
+from gradsh.engine.state import no_grad, settle, state, tick
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
@@ -132,6 +132,7 @@ def _run(function: type[Function], args: tuple[Any, ...]) -> tuple[Any, Function
         )
     node = None
     if state.grad and any(one is not None for one in nodes):
+        settle()
         node = node_kind(tick())
         node.more, node.places, node.count, node.ctx = tuple(nodes), places, len(args), ctx
         node.backward = function.vjp if function.vjp is not Function.vjp else function.backward

@@ -120,6 +120,14 @@ def generated_call(
 
     otherwise: what to call with anything but one tensor.
     """
+    made = _generated_call(op, operator, otherwise)
+    made.__globals__["me"] = made
+    if not _following:
+        _calls.append((made, op, operator, otherwise))
+    return made  # type: ignore[no-any-return]
+
+
+def _generated_call(op: Op, operator: bool, otherwise: Callable[..., Any] | None) -> Any:
     parameters, operands, settings = _signature(op)
     write = Writer()
     write(f"def {op.name}({parameters if otherwise is None else '*args, **settings'}):")
@@ -132,13 +140,15 @@ def generated_call(
     if otherwise is not None:
         names["otherwise"], fallback = otherwise, "return otherwise(*args, **settings)"
         write("if settings or len(args) != 1:", f"    {fallback}", f"{op.public[op.operands[0]]}, = args")
+    if _following:
+        _prologue(op, write, operands, names)
     from gradsh.engine import several
 
     if several.is_variadic(op) or several.is_views(op):
         (several.variadic if op.variadic else several.views)(op, write, fallback, operands, settings)
         space = _compile(write.text(), op.name, names)
         space["Plain"] = op.node_kind(False)
-        return space[op.name]  # type: ignore[no-any-return]
+        return space[op.name]
     if (
         op.kind == CONSTANT
         or op.variadic
@@ -148,7 +158,8 @@ def generated_call(
         or (op.optional and (op.kind == ELEMENTWISE or (op.at and REQUIRED in op.settings.values())))
     ):
         write(fallback)
-        return _compile(write.text(), op.name, names)[op.name]  # type: ignore[no-any-return]
+        space = _compile(write.text(), op.name, names)
+        return space[op.name]
 
     direct = direct_name(op)
     given = "".join(f", {name}={name}" for name in op.settings)
@@ -215,7 +226,41 @@ def generated_call(
     if op.kind == ELEMENTWISE and len(op.operands) == 2:
         space["Fitted"] = op.node_kind(True)
     space[op.name].op = op
-    return space[op.name]  # type: ignore[no-any-return]
+    return space[op.name]
+
+
+_following = False  # whether calls look at the tape that may be followed
+
+
+def follow_tapes() -> None:
+    """From now on calls look at the tape first: those that there are are made anew."""
+    global _following
+    if not _following:
+        from gradsh.engine.plans import tape
+
+        _following = True
+        runtime.strayed = tape.strayed
+        for function, op, operator, otherwise in _calls:
+            again = _generated_call(op, operator, otherwise)
+            function.__globals__.update(again.__globals__, me=function)
+            function.__code__ = again.__code__
+        _calls.clear()
+
+
+_calls: list[tuple[Any, Op, bool, Any]] = []  # the calls that were made before
+
+
+def _prologue(op: Op, write: Writer, operands: str, names: dict[str, Any]) -> None:
+    """The look at the tape: the expected operation on the expected operands is put off."""
+    publics = [op.public[operand] for operand in op.operands]
+    settings = "(" + "".join(f"{name}, " for name in op.settings) + ")"
+    write("expected = head.next", "if expected is not None:")
+    if not (op.variadic or op.outputs or op.many or op.kind == CONSTANT or len(publics) > 3):
+        tests = ["expected.op is op", *(f"{name} is expected.{place}" for name, place in zip(publics, "xyz"))]
+        if op.settings:
+            tests.append(f"expected.settings == {settings}")
+        write.block(f"    if {' and '.join(tests)}:", "    head.next = expected.after", "    return expected.out")
+    write(f"    return strayed(op, me, {operands}, {settings})")
 
 
 # Functions of a namespace that are operators of its values.

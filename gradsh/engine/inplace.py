@@ -12,7 +12,7 @@ from gradsh.engine.node import AccumulateGrad, Node, extra_of
 from gradsh.engine.op import OPS, Op
 from gradsh.engine.promote import record
 from gradsh.engine.runtime import canonical, shape_of
-from gradsh.engine.state import state
+from gradsh.engine.state import head, settle, state
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.engine.wrapped import Wrapped, innermost, parts
 from gradsh.fault import fault
@@ -37,6 +37,8 @@ def inplace(
 
     what: the name of the change (`add_`, `+=`). spread: see `overwrite`.
     """
+    if head.next is not None:
+        return _settled(op, tensor, args, what, spread, settings)
     operands = [value for value in args if isinstance(value, Tensor)]
     if settings:
         operands += [value for value in settings.values() if isinstance(value, Tensor)]
@@ -61,6 +63,17 @@ def inplace(
         out = OPS["to_dtype"](out, dtype=dtype)
     overwrite(tensor, out, what, spread=spread)
     return tensor
+
+
+def _settled(op: Any, tensor: Tensor, args: Any, what: str, spread: bool, settings: dict[str, Any]) -> Tensor:
+    """The same while a tape is followed: a change in place is none of its entries."""
+    settle()
+    following, head.next = head.next, None
+    try:
+        return inplace(op, tensor, *args, what=what, spread=spread, **settings)
+    finally:
+        if head.next is None:
+            head.next = following
 
 
 def old_value(tensor: Tensor, kept: bool) -> Tensor:
@@ -137,6 +150,7 @@ def overwrite(tensor: Tensor, out: Tensor, what: str, *, spread: bool = False, c
     spread: the tensor may be an expanded one, all of whose elements in a place get the same number.
     copied: the result is a tensor of its own, which lives on apart from the changed one.
     """
+    settle()
     found = special(tensor, out)
     if found is not None:
         found.change(

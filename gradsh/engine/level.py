@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsh.engine.state import state, tick
+from gradsh.engine.state import state, stop_following, tick
 from gradsh.fault import fault
 
 TYPE_CHECKING = False
@@ -38,6 +38,7 @@ class Level:
         self.alive = False
 
     def __enter__(self) -> Level:
+        stop_following()
         state.levels.append(self)
         self.number, self.start, self.alive = len(state.levels), tick(), True
         return self

@@ -56,6 +56,7 @@ class Node:
     __slots__ = ("code", "extra", "g", "lasti", "more", "own", "p", "q", "seq")
 
     op: ClassVar[Op | None] = None
+    several: ClassVar[bool] = False  # it stands for several operations (`plans.node`)
     saves: ClassVar[tuple[str, ...]] = ()
 
     code: CodeType | None
@@ -81,6 +82,10 @@ class Node:
     def run_recorded(self, g: Any) -> None:
         """The same with tensors, recording itself: `create_graph=True`."""
         raise NotImplementedError
+
+    def resolved(self) -> Node:
+        """The node of the single operation, where this one stands for several."""
+        return self
 
     def parents(self) -> Iterator[Node | None]:
         """The operands' nodes in order, None where no gradient goes."""
@@ -143,7 +148,8 @@ class Node:
         """(node, output number) of each operand that can have a gradient, as PyTorch shows them."""
         pairs: list[tuple[Node | None, int]] = []
         through = [] if self.op is None else self.op.shown_through
-        for place, parent in enumerate(self.parents()):
+        for place, given in enumerate(self.parents()):
+            parent = None if given is None else given.resolved()
             name = through[place] if through else None
             if parent is not None and name is not None:
                 pairs.append((passage(name, parent), 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.engine.function_node import FunctionNode
 from gradsh.engine.node import Kind, Node, OpNode, Released, extra_of
 from gradsh.engine.runtime import canonical
-from gradsh.engine.state import state
+from gradsh.engine.state import state, stop_following
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
@@ -29,6 +29,7 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
+        stop_following()
         self._before = state.keep
         state.keep = self._keep
 

@@ -8,7 +8,7 @@ from gradsh.engine.alias import SEVERAL, TYPE_NAMES, Alias, inference_alias, ref
 from gradsh.engine.node import Node, OpNode, Output
 from gradsh.engine.op import CONSTANT, ELEMENTWISE, REQUIRED
 from gradsh.engine.site import getframe, user_frame
-from gradsh.engine.state import state, tick
+from gradsh.engine.state import settle, state, tick
 from gradsh.engine.tensor import Tensor, number_raw, scalar_dtype, wrap
 from gradsh.engine.wrapped import innermost
 from gradsh.fault import details_of, fault
@@ -344,6 +344,7 @@ def record(
     """Make the node of an op that was applied to operands with these nodes, and give it to the outputs."""
     from gradsh.engine import runtime
 
+    settle()
     node = object.__new__(OpNode)
     node.kind = op.node_kind(fitted)
     node.rest = [None] * len(node.kind.fields)

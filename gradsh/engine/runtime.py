@@ -9,7 +9,7 @@ from gradsh.engine.node import PENDING, Node, OpNode, Output
 from gradsh.engine.op import OPS
 from gradsh.engine.promote import again, explained, general_call, rule_again
 from gradsh.engine.site import getframe, user_frame
-from gradsh.engine.state import state, tick
+from gradsh.engine.state import head, state, tick
 from gradsh.engine.tensor import Parameter, Tensor, new, wrap
 
 TYPE_CHECKING = False
@@ -40,6 +40,9 @@ float32: Any = _NotLoaded
 ndarray: Any = _NotLoaded
 ONE: Any = None  # a float32
 arrays: Any = _Arrays()  # the namespace itself once numpy is loaded: an import statement costs more than most calls
+
+
+strayed: Any = None  # of `plans.tape`, once a tape is followed
 
 
 def canonical(value: Any) -> Any:
@@ -184,7 +187,7 @@ _waiting: list[tuple[dict[str, Any], str | None, list[str]]] = []
 def names() -> dict[str, Any]:
     """The globals of generated code."""
     return {
-        "Tensor": Tensor, "Parameter": Parameter, "new": new, "wrap": wrap, "state": state,
+        "Tensor": Tensor, "Parameter": Parameter, "new": new, "wrap": wrap, "state": state, "head": head, "strayed": strayed,
         "tick": tick, "getframe": getframe, "user_frame": user_frame, "PENDING": PENDING, "OpNode": OpNode,
         "general_call": general_call, "again": again, "rule_again": rule_again, "explained": explained, "canonical": canonical,
         "scalar_result": scalar_result, "single_result": single_result, "shared": shared,

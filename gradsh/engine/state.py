@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from os import environ
 
 from gradsh.backend.dtypes import DType, float64
 from gradsh.engine.text import PrintOptions
@@ -28,13 +29,15 @@ class State:
     files: programs may read and write files.
     cuda_as_cpu: a program that asks for cuda gets the processor.
     print_options: how tensors are written.
+    plans: "auto", "always" or "off": whether operations that come again are put off and computed together (`plans`).
     suspicion: that a gradient may be nan (`undefined.Suspicion`), or None.
+    apart: the node of a plan has been taken apart.
     anomaly, check_nan: `detect_anomaly` is on; and with it, a nan that appears in a backward pass is an error.
     """
 
     __slots__ = (
-        "anomaly", "backward_depth", "check_nan", "cuda_as_cpu", "default", "files", "grad", "inference",
-        "inference_seen", "keep", "ledger", "levels", "lists", "print_options", "suspicion",
+        "anomaly", "apart", "backward_depth", "check_nan", "cuda_as_cpu", "default", "files", "grad", "inference",
+        "inference_seen", "keep", "ledger", "levels", "lists", "plans", "print_options", "suspicion",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -45,6 +48,8 @@ class State:
         self.ledger: Callable[[Any, Any, Any], None] | None = None
         self.levels: list[Any] = []
         self.lists = True
+        self.apart = False
+        self.plans = environ.get("GRADSH_PLANS", "auto")
         self.files = True
         self.cuda_as_cpu = False
         self.print_options = PrintOptions()
@@ -54,6 +59,43 @@ class State:
 
 
 state = State()
+
+
+class Head:
+    """Where the tape that is followed is read (`plans.tape`). next: the entry that is expected; None while none is."""
+
+    __slots__ = ("next",)
+
+    def __init__(self) -> None:
+        self.next: Any = None
+
+
+head = Head()
+
+
+def settle() -> None:
+    """Compute what was put off, before memory is changed."""
+    if head.next is not None:
+        from gradsh.engine.plans.tape import look
+
+        look()
+
+
+def stop_following() -> None:
+    """Compute what was put off; until the next pass nothing is put off."""
+    if head.next is not None:
+        from gradsh.engine.plans.tape import end
+
+        end()
+
+
+def _mode_changed() -> None:
+    if head.next is not None:
+        from gradsh.engine.plans.tape import mode_changed
+
+        mode_changed()
+
+
 GENERATOR = 0x20  # the flag of a generator function's code (`inspect.CO_GENERATOR`)
 tick = count(1).__next__  # the order of creation: nodes and in-place changes share one clock
 
@@ -70,6 +112,7 @@ class GradMode:
     def __enter__(self) -> None:
         self._before.append((state.grad, state.inference))
         self._set()
+        _mode_changed()
 
     def _set(self) -> None:
         state.grad = self.mode
@@ -78,6 +121,7 @@ class GradMode:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         state.grad, state.inference = self._before.pop()
+        _mode_changed()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         code = getattr(function, "__code__", None)
@@ -154,17 +198,21 @@ class set_grad_enabled(GradMode):
         super().__init__(bool(mode))
         self._outside = state.grad
         self._set()
+        _mode_changed()
 
     def __enter__(self) -> None:
         self._set()
+        _mode_changed()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         state.grad = self._outside
+        _mode_changed()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         state.grad = self._outside
+        _mode_changed()
         return GradMode(self.mode)(function)
 
 
@@ -184,6 +232,7 @@ class inference_mode(GradMode):
         return self(mode)
 
     def _set(self) -> None:
+        stop_following()
         state.grad, state.inference = self.mode, not self.mode
         state.inference_seen = True
 
@@ -195,6 +244,7 @@ class set_detect_anomaly:
     __slots__ = ("_before",)
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        stop_following()
         self._before = state.anomaly, state.check_nan
         state.anomaly, state.check_nan = mode, mode and check_nan
 

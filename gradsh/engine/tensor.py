@@ -112,6 +112,8 @@ class Tensor:
     def grad_fn(self) -> Node | None:
         """The operation that made this tensor, None for a leaf."""
         node = self.current_node()
+        if node is not None and node.resolved() is not node:
+            node = self.node = node.resolved()
         if type(node) is Output:
             return node.p
         return None if isinstance(node, AccumulateGrad) else node

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import FunctionType, MethodType
 
+from gradsh.engine.state import settle
 from gradsh.fault import fault
 from gradsh.lang.names import METHODS, is_closed, is_dunder
 
@@ -246,6 +247,7 @@ class _TypeOfTypes(type):
     def __call__(cls, *values: Any) -> Any:
         if len(values) != 1:
             raise fault(TypeError, "type() takes 1 argument", hint="class Name(Base):")
+        settle()
         return class_of(values[0])
 
     def __instancecheck__(cls, value: object) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from gradsh.engine.alias import FUNCTION, SEVERAL, Alias
 from gradsh.engine.node import PENDING, Node, Output
 from gradsh.engine.runtime import Meta, accumulate, accumulate_recorded, canonical, meta
-from gradsh.engine.state import state, tick
+from gradsh.engine.state import settle, state, tick
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
@@ -63,6 +63,7 @@ def zeros(shape: Meta) -> Tensor:
 
 def passed(tensors: list[Tensor], hook: Callable[..., Any]) -> tuple[list[Tensor], list[Meta]]:
     """Views of tensors whose gradients all pass through one node, with a hook on it; and the tensors' shapes."""
+    settle()
     node = BackwardHookFunctionBackward(tick())
     node.more = tuple(tensor.current_node() for tensor in tensors)
     node.shapes = [meta(tensor.raw) for tensor in tensors]

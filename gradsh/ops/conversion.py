@@ -7,6 +7,7 @@ from gradsh.backend.dtypes import FLOATING, DType
 from gradsh.engine.alias import tensor_type
 from gradsh.engine.create import PYTHON_TYPES, dtype_argument, leaf
 from gradsh.engine.device import check_device, device as device_type, no_cuda
+from gradsh.engine.exposure import expose
 from gradsh.engine.op import constant
 from gradsh.engine.tensor import Tensor
 from gradsh.engine.wrapped import Wrapped
@@ -138,6 +139,7 @@ def numpy(self, *, force=False):
     from gradsh.backend import arrays
 
     self.raw = arrays.shared(self.raw)
+    expose(self.raw)
     return self.raw
 
 

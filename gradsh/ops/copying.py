@@ -10,7 +10,7 @@ from gradsh.engine.inplace import check_overlap, inplace, is_array, is_view, not
 from gradsh.engine.op import general, linear
 from gradsh.engine.promote import common_shape
 from gradsh.engine.runtime import shared
-from gradsh.engine.state import state
+from gradsh.engine.state import state, stop_following
 from gradsh.engine.tensor import Tensor, number_raw, wrap
 from gradsh.engine.wrapped import Wrapped
 from gradsh.fault import fault
@@ -87,6 +87,7 @@ def _set_data(self, value):
         raise fault(
             RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype"
         )
+    stop_following()
     value.raw = shared(value.raw)
     self.raw = value.raw
 

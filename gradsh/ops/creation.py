@@ -6,6 +6,7 @@ from gradsh.backend.dtypes import boolean, int64
 from gradsh.backend.memory import check_room
 from gradsh.engine.batched import made_like
 from gradsh.engine.create import C_NAMES, check_array_type, held, leaf, raw_of, tensor as make_tensor
+from gradsh.engine.exposure import expose
 from gradsh.engine.state import state
 from gradsh.engine.tensor import Tensor, number_raw
 from gradsh.engine.wrapped import Wrapped
@@ -258,6 +259,7 @@ def from_numpy(array):
             "currently supported. (You can probably work around this by making a copy of your array  with "
             "array.copy().) ",
         )
+    expose(array)
     return leaf(array)
 
 

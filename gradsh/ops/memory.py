@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsh.engine.alias import version_of
+from gradsh.engine.exposure import owner_of_memory
 from gradsh.engine.op import linear
 from gradsh.engine.promote import dimension_fault
 from gradsh.engine.runtime import shared
@@ -128,13 +129,6 @@ def _address(raw):
     return raw.__array_interface__["data"][0]
 
 
-def storage(raw):
-    """The array that owns the memory of an array."""
-    while getattr(raw.base, "__array_interface__", None) is not None:
-        raw = raw.base
-    return raw
-
-
 @function(at=("Tensor",))
 def data_ptr(self):
     """Where the first number lies in memory: equal for two tensors that start at the same one."""
@@ -147,7 +141,7 @@ def storage_offset(self):
     """How many elements of the memory lie before the first number."""
     if self.raw.__class__ is float or not self.raw.size:
         return 0
-    return (_address(self.raw) - _address(storage(self.raw))) // self.raw.itemsize
+    return (_address(self.raw) - _address(owner_of_memory(self.raw))) // self.raw.itemsize
 
 
 # ---- views by strides
@@ -194,7 +188,7 @@ def as_strided(input, size, stride, storage_offset=None):
             RuntimeError,
             f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}",
         )
-    memory = storage(raw)
+    memory = owner_of_memory(raw)
     before = (_address(raw) - _address(memory)) // raw.itemsize
     offset = before if storage_offset is None else integer(storage_offset, "storage_offset")
     needed = 0 if 0 in size else 1 + offset + sum((n - 1) * step for n, step in zip(size, stride))

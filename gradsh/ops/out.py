@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsh.engine.alias import TYPE_NAMES, record_change
 from gradsh.engine.batched import Batched
 from gradsh.engine.inplace import overwrite
-from gradsh.engine.state import state
+from gradsh.engine.state import state, stop_following
 from gradsh.engine.tensor import Tensor, wrap
 from gradsh.fault import fault
 
@@ -49,6 +49,7 @@ def deliver(out, result, function, dtype=None):
     if out.shape == result.shape:
         overwrite(out, wrap(raw), f"{function}(out=)")
     else:
+        stop_following()
         out.raw = raw
         record_change(out, f"{function}(out=)")
     return out

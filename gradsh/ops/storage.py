@@ -5,11 +5,12 @@ from __future__ import annotations
 from gradsh.backend.memory import check_room
 from gradsh.engine.alias import record_change
 from gradsh.engine.create import NUMBERS
+from gradsh.engine.exposure import owner_of_memory
 from gradsh.engine.runtime import shared
+from gradsh.engine.state import stop_following
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import fault
 from gradsh.ops.calls import Unfit
-from gradsh.ops.memory import storage as owner_of_memory
 from gradsh.ops.options import sizes
 from gradsh.ops.registry import function, readable
 
@@ -42,6 +43,7 @@ class TypedStorage:
         return self._memory[place].tolist()
 
     def __setitem__(self, place, value):
+        stop_following()
         self._memory[place] = value
 
     def __iter__(self):
@@ -103,6 +105,7 @@ def untyped_storage(self):
 
 
 def _replace(tensor, raw, what):
+    stop_following()
     tensor.raw = raw
     record_change(tensor, what)
     return tensor

@@ -15,7 +15,7 @@ ORDERED = "OrderedDict(["
 
 def of_this_python(text: str) -> str:
     """What was printed under Python 3.11, as later Pythons print it: OrderedDict({…}) where it was OrderedDict([…])."""
-    if sys.version_info < (3, 12):
+    if sys.hexversion < 0x30C0000:
         return text
     while (start := text.find(ORDERED)) >= 0:
         end, depth, items, first = start + len(ORDERED), 0, [], start + len(ORDERED)
