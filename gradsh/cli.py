@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     Parts = Callable[[], list[tuple[str, str]]]
 
+PROMPT = "what is typed at the prompt"
 OK, FAILED, USAGE, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 130, 141
 
 USES = (
@@ -221,6 +222,7 @@ def _main(argv: Sequence[str]) -> int:
             interactive = True
         else:
             programs = [("-", lambda: read_parts("-"))]
+    _claim_input("the program" if any(name == "-" for name, _ in programs) else PROMPT if interactive else "")
     session = _session(options, rest, programs)
     _collect_garbage_seldom()
     status = OK
@@ -233,6 +235,13 @@ def _main(argv: Sequence[str]) -> int:
 
         return converse(session, options)
     return status
+
+
+def _claim_input(holds: str) -> None:
+    """Say what standard input holds, if no data for programs."""
+    from gradsh.engine.state import state
+
+    state.input = holds
 
 
 def _prepare_streams() -> None:

@@ -35,9 +35,10 @@ CONSOLES = [
 
 
 @pytest.mark.parametrize(("page", "block", "shown"), PROGRAMS)
-def test_program(page: Path, block: markdown.Block, shown: markdown.Block | None, bless: bool) -> None:
+def test_program(page: Path, block: markdown.Block, shown: markdown.Block | None, bless: bool, tmp_path: Path) -> None:
     """A ```gradsh block piped into gradsh, or a ```python block, prints the ```text block after it, errors included."""
-    printed = run_inside(stdin=block.text, merged=True).out if block.language == "gradsh" else run_python(block.text)
+    inside = block.language == "gradsh"
+    printed = run_inside(stdin=block.text, folder=tmp_path, merged=True).out if inside else run_python(block.text)
     if bless:
         rewrite(page, block, printed)
     else:

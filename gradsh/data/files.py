@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from io import BytesIO, StringIO, TextIOWrapper
 
 from gradsh.engine.state import state
@@ -11,6 +12,7 @@ from gradsh.lang import members
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 READING = ("read", "readline", "readlines", "close", "closed")
@@ -27,7 +29,10 @@ def open_text(
     errors: Any = None,
     newline: Any = None,
 ) -> TextIOWrapper:
-    """A text file for reading: `read`, `readline`, `readlines`, iteration, `with`; UTF-8 unless told otherwise."""
+    """A text file for reading: `read`, `readline`, `readlines`, iteration, `with`; UTF-8 unless told otherwise.
+
+    `-` is standard input, whose lines can be had as they come: for line in open("-"):
+    """
     if mode not in ("r", "rt", "tr"):
         writes = any(letter in str(mode) for letter in "wax+")
         raise fault(
@@ -35,6 +40,8 @@ def open_text(
             f"open() reads text here, and takes no mode {mode!r}",
             hint="torch.save(value, path), or gradsh FILE > path" if writes else "open(path)",
         )
+    if file == "-":
+        return standard_input()
     path = readable(file)
     try:
         return open(path, encoding=encoding or "utf-8", errors=errors, newline=newline)
@@ -42,8 +49,46 @@ def open_text(
         raise blamed(error)  # noqa: B904  (it is the same exception)
 
 
+def standard_input() -> TextIOWrapper:
+    """Standard input as data; an error where something else is read from it."""
+    if state.input:
+        raise fault(
+            ValueError,
+            f"standard input holds {state.input}, and so no data",
+            hint="gradsh FILE < data, or gradsh -e CODE < data",
+        )
+    if sys.stdin is None or sys.stdin.closed:
+        raise fault(ValueError, f"standard input {'is' if sys.stdin is None else 'has been read, and is'} closed")
+    return sys.stdin  # type: ignore[return-value]
+
+
+class lines_of:
+    """The lines of a text file, or of standard input for `-`: with lines_of(path) as lines."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.file = open_text(path, encoding="utf-8-sig", newline=None if path == "-" else "")
+
+    def __enter__(self) -> Iterator[str]:
+        return self._lines()
+
+    def _lines(self) -> Iterator[str]:
+        try:
+            yield from self.file
+        except UnicodeDecodeError as error:
+            raise fault(ValueError, f"{self.path} is no text in UTF-8: {error}") from None
+        except OSError as error:
+            raise blamed(error)  # noqa: B904  (it is the same exception)
+
+    def __exit__(self, *error: object) -> None:
+        if self.path != "-":
+            self.file.close()
+
+
 def read_text(path: str, encoding: str = "utf-8") -> str:
-    """The text of a file."""
+    """The text of a file, or of standard input for `-`."""
+    if path == "-":
+        return read(standard_input())
     with open_text(path, encoding=encoding) as file:
         return read(file)
 

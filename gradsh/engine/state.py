@@ -27,6 +27,7 @@ class State:
     levels: the transforms in force (`level.Level`), outermost first.
     lists: Python lists are taken as tensors (the shell's defaults).
     files: programs may read and write files.
+    input: what standard input holds, if it is no data for programs: "the program", "what is typed at the prompt".
     cuda_as_cpu: a program that asks for cuda gets the processor.
     print_options: how tensors are written.
     plans: "auto", "always" or "off": whether operations that come again are put off and computed together (`plans`).
@@ -37,7 +38,7 @@ class State:
 
     __slots__ = (
         "anomaly", "apart", "backward_depth", "check_nan", "cuda_as_cpu", "default", "files", "grad", "inference",
-        "inference_seen", "keep", "ledger", "levels", "lists", "plans", "print_options", "suspicion",
+        "inference_seen", "input", "keep", "ledger", "levels", "lists", "plans", "print_options", "suspicion",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -51,6 +52,7 @@ class State:
         self.apart = False
         self.plans = environ.get("GRADSH_PLANS", "auto")
         self.files = True
+        self.input = ""
         self.cuda_as_cpu = False
         self.print_options = PrintOptions()
         self.anomaly = self.check_nan = False

@@ -184,11 +184,16 @@ SHORT = {
     "np": "numpy",
 }
 
+# The shell's own functions, and where below `gradsh.data` they are.
+SHELL = {"read_text": "files", "read_csv": "tables", "read_json": "json_values", "read_jsonl": "json_values"}
+
 
 def bare(name: str) -> Any:
-    """The value of a bare name in the outermost scope, or None: `sin`, `Linear`, `Adam`, `pi`, `nn`."""
+    """The value of a bare name in the outermost scope, or None: `sin`, `Linear`, `Adam`, `pi`, `nn`, `read_csv`."""
     if name in SHORT:
         return module(SHORT[name])
+    if name in SHELL:
+        return getattr(import_module(f"gradsh.data.{SHELL[name]}"), name)
     for path in BARE:
         space = module(path)
         assert space is not None
@@ -200,7 +205,7 @@ def bare(name: str) -> Any:
 
 def bare_names() -> list[str]:
     """Every bare name, for completion and for the nearest name."""
-    found = set(SHORT)
+    found = {*SHORT, *SHELL}
     for path in BARE:
         space = module(path)
         assert space is not None

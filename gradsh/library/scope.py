@@ -31,7 +31,7 @@ class Scope:
 
         access.register()
         names = self.names = builtin_names() | runtime_names()
-        names |= {"open": files.open_text, "read_text": files.read_text}
+        names["open"] = files.open_text
         names |= {".import": self._imported, ".import_from": self._imported_from, "param": param}
         if dialect == "shell":
             names[".list"] = rows.Row

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections import OrderedDict
 from typing import Any
 
 import numpy as np
 
 from gradsh.backend.dtypes import BY_NAME, DType
-from gradsh.data import npz, safetensors
+from gradsh.data import json_values, npz, safetensors, tables
 from gradsh.data.files import check_files_allowed, read_bytes, replace_file
-from gradsh.engine.create import check_array_type, leaf
+from gradsh.engine.create import check_array_type, leaf, raw_of
 from gradsh.engine.device import CPU, check_device, device as device_type
 from gradsh.engine.tensor import Parameter, Size, Tensor
 from gradsh.fault import blamed, fault
@@ -21,20 +22,17 @@ DEEPEST = 200
 # Special kinds first: a value is written as the first that it is.
 DICTS: dict[str, type] = {"OrderedDict": OrderedDict, "dict": dict}
 SEQUENCES: dict[str, type] = {"Size": Size, "list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
+TEXTS = {".csv": "read_csv", ".tsv": "read_csv", ".json": "read_json", ".jsonl": "read_jsonl", ".txt": "read_text"}
 SAFETENSORS_HINT = 'in PyTorch: safetensors.torch.save_file(model.state_dict(), "model.safetensors")'
 
 
 def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: Any = None, **_: Any) -> None:
     """Write tensors, numbers, texts, and lists, tuples and dicts of them to a file.
 
-    The file is an npz, which numpy reads too; or safetensors, where its name ends so and `obj` is a dict of tensors.
+    The file is what its name ends in: .safetensors (a dict of tensors), .npy (one tensor), .csv (a dict of columns, or
+    a tensor), .json, .jsonl (a list); else an npz, which numpy reads too. It is replaced at once, or left as it was.
     """
-    if isinstance(f, str) and f.endswith(".safetensors"):
-        data = safetensors.packed(_flat(obj))
-    else:
-        writer = _Writer()
-        structure = json.dumps(writer.node(obj, "", DEEPEST), ensure_ascii=False, allow_nan=False)
-        data = npz.packed(writer.arrays, structure)
+    data = _packed(obj, os.path.splitext(f)[1] if isinstance(f, str) else "")
     if not isinstance(f, str):
         if not hasattr(f, "write") or not hasattr(f, "getvalue"):
             raise fault(
@@ -51,6 +49,23 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: Any = Non
         raise blamed(error)  # noqa: B904  (it is the same exception)
 
 
+def _packed(obj: Any, ending: str) -> bytes:
+    """The bytes of a file whose name ends so."""
+    if ending == ".safetensors":
+        return safetensors.packed(_flat(obj))
+    if ending == ".npy":
+        return npz.packed_array(_raw(obj) if isinstance(obj, Tensor) else np.asarray(raw_of(obj)))
+    if ending == ".csv":
+        return tables.as_csv(obj).encode()
+    if ending == ".json":
+        return (json_values.as_json(obj) + "\n").encode()
+    if ending == ".jsonl":
+        return json_values.as_json_lines(obj).encode()
+    writer = _Writer()
+    structure = json.dumps(writer.node(obj, "", DEEPEST), ensure_ascii=False, allow_nan=False)
+    return npz.packed(writer.arrays, structure)
+
+
 def load(
     f: Any,
     map_location: Any = None,
@@ -60,7 +75,7 @@ def load(
     mmap: Any = None,
     **_: Any,
 ) -> Any:
-    """What `save` wrote, or the tensors by name of any npz or safetensors file."""
+    """What `save` wrote; the tensors by name of any npz or safetensors file; the tensor of an npy file. Never a pickle."""
     if map_location is not None and not callable(map_location):
         for place in map_location.values() if isinstance(map_location, dict) else (map_location,):
             check_device(place, "load")
@@ -69,7 +84,17 @@ def load(
         raise fault(
             AttributeError, f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file"
         )
+    other = TEXTS.get(os.path.splitext(name)[1])
+    if other is not None:
+        raise fault(
+            RuntimeError, f"torch.load reads safetensors, npz and npy, and {name} is a text", hint=f'{other}("{name}")'
+        )
     data = read_bytes(f) if isinstance(f, str) else f.read()
+    if data[:6] == npz.ARRAY:
+        try:
+            return _tensor(npz.unpacked_array(data))
+        except npz.NotNpz as error:
+            raise _unreadable(name, str(error)) from None
     if data[:2] == b"PK":
         try:
             arrays, structure = npz.unpacked(data)
@@ -93,10 +118,10 @@ def _unreadable(name: str, why: str) -> BaseException:
     if why == "a pickle":
         return fault(
             RuntimeError,
-            f"{name} is a pickle, which can run any code when it is read; torch.load reads safetensors and npz",
+            f"{name} is a pickle, which can run any code when it is read; torch.load reads safetensors, npz and npy",
             hint=SAFETENSORS_HINT,
         )
-    return fault(RuntimeError, f"{name} cannot be loaded: {why}", notes=("torch.load reads safetensors and npz",))
+    return fault(RuntimeError, f"{name} cannot be loaded: {why}", notes=("torch.load reads safetensors, npz and npy",))
 
 
 def _tensor(array: Any) -> Tensor:
