@@ -122,9 +122,30 @@ def generated_call(
     """
     made = _generated_call(op, operator, otherwise)
     made.__globals__["me"] = made
-    if not _following:
-        _calls.append((made, op, operator, otherwise))
+    _calls.append(_Call(made, op, operator, otherwise))
     return made  # type: ignore[no-any-return]
+
+
+class _Call:
+    """A function that applies an op, and its code with and without the look at a tape."""
+
+    __slots__ = ("codes", "function", "made_of")
+
+    def __init__(self, function: Any, op: Op, operator: bool, otherwise: Any) -> None:
+        self.function, self.made_of = function, (op, operator, otherwise)
+        self.codes = {_following: function.__code__}
+
+    def switch(self) -> None:
+        """Have the code that is wanted now."""
+        code = self.codes.get(_following)
+        if code is None:
+            again = _generated_call(*self.made_of)
+            self.function.__globals__.update(again.__globals__, me=self.function)
+            code = self.codes[_following] = again.__code__
+        self.function.__code__ = code
+
+
+_calls: list[_Call] = []
 
 
 def _generated_call(op: Op, operator: bool, otherwise: Callable[..., Any] | None) -> Any:
@@ -232,22 +253,16 @@ def _generated_call(op: Op, operator: bool, otherwise: Callable[..., Any] | None
 _following = False  # whether calls look at the tape that may be followed
 
 
-def follow_tapes() -> None:
-    """From now on calls look at the tape first: those that there are are made anew."""
+def follow_tapes(wanted: bool = True) -> None:
+    """Have calls look at the tape first, or no longer."""
     global _following
-    if not _following:
+    if _following != wanted:
         from gradsh.engine.plans import tape
 
-        _following = True
+        _following = wanted
         runtime.strayed = tape.strayed
-        for function, op, operator, otherwise in _calls:
-            again = _generated_call(op, operator, otherwise)
-            function.__globals__.update(again.__globals__, me=function)
-            function.__code__ = again.__code__
-        _calls.clear()
-
-
-_calls: list[tuple[Any, Op, bool, Any]] = []  # the calls that were made before
+        for call in _calls:
+            call.switch()
 
 
 def _prologue(op: Op, write: Writer, operands: str, names: dict[str, Any]) -> None:
@@ -431,7 +446,7 @@ def _binary(
     write.depth -= 1
     write("else:", f"    {fallback}")
     if op.result != "same":
-        write("raw = canonical(raw)")
+        write("if raw.__class__ is not ndarray:", "    raw = arrays.asarray(raw)")
 
 
 def _saved(op: Op, operand: str) -> list[str]:
@@ -451,7 +466,7 @@ def _record(op: Op, write: Writer, publics: list[str]) -> None:
     write("out.node = node", f"node.p = {nodes[0]}", f"node.q = {nodes[1]}")
     write(f"node.more = ({''.join(f'{name}, ' for name in nodes[2:])})" if nodes[2:] else "node.more = None")
     fill_node(op, write)
-    write.block("if state.keep is not None:", "state.keep(node, out, frame)")
+    write.block("if state.watching:", "watch(node, out, frame)")
 
 
 def fill_node(op: Op, write: Writer) -> None:
@@ -492,7 +507,6 @@ def fill_node(op: Op, write: Writer) -> None:
         "if code.co_filename[0] != '<':", "frame = user_frame(frame)", "code = None if frame is None else frame.f_code"
     )
     write("node.code = code", "node.lasti = -1 if frame is None else frame.f_lasti", "node.seq = tick()")
-    write.block("if state.inference_seen:", "refuse_inference(node)")
 
 
 def generated_node(op: Op, fitted: bool) -> Kind:

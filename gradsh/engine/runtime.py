@@ -144,6 +144,14 @@ def rewrapped(saved: Tensor, node: Node | None, wanted: Meta | None) -> Tensor:
     return OPS["to_dtype"](wrap(arrays.cast(saved.raw, wanted[1]), node), dtype=saved.dtype)  # type: ignore[no-any-return]
 
 
+def watch(node: Node, out: Tensor, frame: Any) -> None:
+    """What is seldom to be done with a new node: `state.watching` says when."""
+    if state.inference_seen:
+        refuse_inference(node)
+    if state.keep is not None:
+        state.keep(node, out, frame)
+
+
 def wrapped_out(node: Node, raw: Any) -> Tensor:
     """A node's saved output as a tensor, for a pass that records itself."""
     return wrap(raw, node)
@@ -194,7 +202,7 @@ def names() -> dict[str, Any]:
         "shape_of": shape_of, "dtype_of": dtype_of, "meta": meta, "unfit": unfit, "SINGLE": SINGLE,
         "fit": fit, "fit_recorded": fit_recorded,
         "accumulate": accumulate, "accumulate_recorded": accumulate_recorded, "check_saved": check_saved,
-        "refuse_inference": refuse_inference,
+        "watch": watch,
         "view_of": Alias.view_of, "inference_alias": inference_alias, "wrapped_out": wrapped_out, "rewrapped": rewrapped,
         "unpacked": unpacked,
         "gathered": gathered, "output_node": output_node, "Output": Output, "SEVERAL": SEVERAL, "scalars": scalars,

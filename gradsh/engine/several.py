@@ -57,7 +57,7 @@ def variadic(op: Op, write: Writer, fallback: str, operands: str, settings: str)
         "node.more = tuple(nodes)",
     )
     fill_node(op, write)
-    write("if state.keep is not None:", "    state.keep(node, out, frame)")
+    write("if state.watching:", "    watch(node, out, frame)")
     write("return out")
 
 
@@ -85,6 +85,6 @@ def views(op: Op, write: Writer, fallback: str, operands: str, settings: str) ->
     )
     write("    if recording:", "        extra.origin = SEVERAL")
     write("    if node is not None:", "        out.node = Output(tick(), node, index)", "        index += 1")
-    write("        if state.keep is not None:", "            state.keep(node, out, frame)")
+    write("        if state.watching:", "            watch(node, out, frame)")
     write("    outs.append(out)")
     write("return outs")

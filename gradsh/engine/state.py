@@ -21,6 +21,7 @@ class State:
     grad: operations on tensors that require a gradient are recorded.
     inference: results are inference tensors, which cannot be saved for a backward pass.
     inference_seen: it has been so once, so that there may be such tensors.
+    watching: new nodes are looked at, for `keep` or for `inference_seen`.
     default: the element type of floats given as Python numbers.
     keep: called with each recorded node, its output and the calling frame, or None; insight uses it.
     ledger: called with each tensor whose gradient was added to, what that was before, and the amount, or None.
@@ -38,14 +39,14 @@ class State:
 
     __slots__ = (
         "anomaly", "apart", "backward_depth", "check_nan", "cuda_as_cpu", "default", "files", "grad", "inference",
-        "inference_seen", "input", "keep", "ledger", "levels", "lists", "plans", "print_options", "suspicion",
+        "_inference_seen", "input", "_keep", "ledger", "levels", "lists", "plans", "print_options", "suspicion", "watching",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.grad = True
-        self.inference = self.inference_seen = False
+        self.watching = self.inference = self._inference_seen = False
         self.default: DType = float64
-        self.keep: Callable[[Any, Any, Any], None] | None = None
+        self._keep: Callable[[Any, Any, Any], None] | None = None
         self.ledger: Callable[[Any, Any, Any], None] | None = None
         self.levels: list[Any] = []
         self.lists = True
@@ -58,6 +59,24 @@ class State:
         self.anomaly = self.check_nan = False
         self.backward_depth = 0
         self.suspicion: Any = None
+
+    @property
+    def keep(self) -> Callable[[Any, Any, Any], None] | None:
+        return self._keep
+
+    @keep.setter
+    def keep(self, keeper: Callable[[Any, Any, Any], None] | None) -> None:
+        self._keep = keeper
+        self.watching = keeper is not None or self._inference_seen
+
+    @property
+    def inference_seen(self) -> bool:
+        return self._inference_seen
+
+    @inference_seen.setter
+    def inference_seen(self, seen: bool) -> None:
+        self._inference_seen = seen
+        self.watching = seen or self._keep is not None
 
 
 state = State()

@@ -90,8 +90,15 @@ def outermost(dialect: str, names: Iterable[str]) -> dict[str, Any]:
         # For our own files only: states of optimisers and schedulers, what hooks put in place of parameters, and steps
         # that Ctrl-C must not divide.
         scope.names |= {"vars": vars, "delattr": delattr, "assign_fields": assign_fields, "undivided": shield}
+        scope.names["adam_step"] = _adam_step
     scope.provide(names)
     return scope.names
+
+
+def _adam_step(*values: Any) -> bool:
+    from gradsh.ops.updates import adam_step
+
+    return adam_step(*values)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def assign_fields(value: Any, fields: dict[str, Any]) -> None:

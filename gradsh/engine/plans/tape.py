@@ -199,6 +199,8 @@ def begin(site: tuple[CodeType | None, int]) -> None:
         if tape.count:  # it costs more than it saves
             tape = _tapes[site] = Tape()
             tape.gain = -INFINITY
+            if all(one.gain == -INFINITY for one in _tapes.values() if one.seen >= HOT or one is tape):
+                follow_tapes(False)
         return
     if tape.seen < hot or state.keep is not None or state.levels or state.anomaly or state.inference or state.ledger:
         return
