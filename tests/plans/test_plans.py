@@ -97,8 +97,22 @@ def test_what_comes_again_is_computed_together() -> None:
         "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n"
         "for k in range(6):\n    (torch.sin(x) * x + 1.0).sum().backward()\n"
     )
-    (found,) = [plans for one in tape.tapes() for plans in one.plans()]
+    (found,) = [plan for _, one in tape.tapes() for plan in one.plans()]
     assert [entry.op.name for entry in found.entries if entry.op] == ["sin", "mul", "add", "sum_all"]
+
+
+@pytest.mark.usefixtures("always")
+def test_the_command_shows_what_is_computed_together() -> None:
+    session = Session(dialect="torch", keep=False)
+    session.run(
+        "import torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+        "for k in range(6):\n    (torch.sin(x) * x + 1.0).sum().backward()\n"
+    )
+    (record,) = session.run(":plan")
+    (place,) = record.as_json()["places"]
+    assert (place["place"], place["turns"]) == ("4:5", 6)
+    (stretch,) = place["stretches"]
+    assert stretch == {"operations": ["sin", "mul", "add", "sum_all"], "kept": 1, "runs": 2, "misses": 0}
 
 
 def test_what_does_not_pay_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,5 +123,5 @@ def test_what_does_not_pay_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
         "import torch\nx = torch.tensor(1.0, requires_grad=True)\n"
         "for k in range(60):\n    y = x * 2.0\n    if y.item() > 1.0:\n        (y * y).backward()\n"
     )
-    assert all(one.gain < 0 and not one.root.ways for one in tape.tapes())
+    assert all(one.gain < 0 and not one.root.ways for _, one in tape.tapes())
     tape.forget_all()

@@ -43,12 +43,13 @@ class Plan:
     """The code for one stretch and the results that are kept.
 
     inputs: what comes from outside or from an earlier stretch. live: the entries whose results are kept. backwards: the
-    code of the backward pass, by which of the results that require a gradient got one.
+    code of the backward pass, by which of the results that require a gradient got one. runs, misses: how often it was run,
+    and how often the inputs were not what the code was made for.
     """
 
     __slots__ = (
-        "backwards", "differentiable", "entries", "forward", "inputs", "live", "owners", "parents", "saved", "site",
-        "space", "values",
+        "backwards", "differentiable", "entries", "forward", "inputs", "live", "misses", "owners", "parents", "runs", "saved",
+        "site", "space", "values",
     )  # fmt: skip
 
     forward: Callable[..., Any]
@@ -65,6 +66,7 @@ class Plan:
         self.parents: list[int] = []
         self.saved: list[Value] = []
         self.owners: set[int] = set()
+        self.runs = self.misses = 0
         self.site = stretch[-1].code, stretch[-1].lasti
 
     def run(self) -> bool:
@@ -73,9 +75,11 @@ class Plan:
         try:
             found = self.forward(*inputs)
         except (ArithmeticError, ValueError):  # the single operations have IEEE's answers
-            return False
+            found = None
         if found is None:
+            self.misses += 1
             return False
+        self.runs += 1
         results, saved, parents = found
         nodes: list[Any] = []
         if self.differentiable:

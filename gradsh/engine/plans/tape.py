@@ -156,6 +156,12 @@ class Tape:
         self.sources: list[Source] = []
         self.made: dict[int, tuple[Any, Entry | Source]] | None = None
 
+    def state(self) -> str:
+        """What is done with it, in words."""
+        if self.gain == -INFINITY:
+            return "left: it cost more than it saved"
+        return f"{self.count} operations noted" if self.count else "not noted yet"
+
     def plans(self) -> list[Plan]:
         """The plans of its stretches."""
         return [plan for entry in self.entries() for plan in entry.plans.values() if plan]
@@ -197,9 +203,10 @@ def begin(site: tuple[CodeType | None, int]) -> None:
     hot = 2 if state.plans == "always" else HOT
     if tape.gain < 0 and (tape.seen > SETTLED or tape.gain == -INFINITY) and state.plans != "always":
         if tape.count:  # it costs more than it saves
+            seen = tape.seen
             tape = _tapes[site] = Tape()
-            tape.gain = -INFINITY
-            if all(one.gain == -INFINITY for one in _tapes.values() if one.seen >= HOT or one is tape):
+            tape.seen, tape.gain = seen, -INFINITY
+            if all(one.gain == -INFINITY for one in _tapes.values() if one.seen >= HOT):
                 follow_tapes(False)
         return
     if tape.seen < hot or state.keep is not None or state.levels or state.anomaly or state.inference or state.ledger:
@@ -495,9 +502,9 @@ def forget_all() -> None:
     _tapes.clear()
 
 
-def tapes() -> list[Tape]:
-    """The tapes of all places."""
-    return list(_tapes.values())
+def tapes() -> list[tuple[Any, Tape]]:
+    """The places behind which something is followed, with their tapes."""
+    return list(_tapes.items())
 
 
 def _reads(source: Source, owner: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsh.repl.commands import gradients, graph, library, running, settings, variables
+from gradsh.repl.commands import gradients, graph, library, plans, running, settings, variables
 from gradsh.repl.commands.command import COMMANDS, Command
 
-__all__ = ["COMMANDS", "Command", "gradients", "graph", "library", "running", "settings", "variables"]
+__all__ = ["COMMANDS", "Command", "gradients", "graph", "library", "plans", "running", "settings", "variables"]
