@@ -6,6 +6,7 @@ import os
 import sys
 
 from gradsh.data.programs import is_notebook, read_parts
+from gradsh.fault import Ended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     Parts = Callable[[], list[tuple[str, str]]]
 
+SCHEMA = 1  # of what --json prints: docs/json.md; greater where a field means something else, or is gone
 PROMPT = "what is typed at the prompt"
 OK, FAILED, USAGE, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 130, 141
 
@@ -94,7 +96,7 @@ def parse_arguments(argv: Sequence[str]) -> Arguments:
             found.files += items[:1] if not found.check else items
             found.rest = items[1:] if not found.check else []
             break
-        if item == "-" or not item.startswith("-"):
+        if item == "-" or not item.startswith("-") or (found.eval and _is_number(item)):
             found.files.append(item)
             if not found.check:
                 found.rest = items
@@ -122,11 +124,21 @@ def parse_arguments(argv: Sequence[str]) -> Arguments:
                 found.values[option.key] = int(value)
             except ValueError:
                 raise UsageError(f"{flag} needs a whole number, not {value!r}") from None
+            if flag == "--width" and found.width < 0:
+                raise UsageError(f"--width is a number of cells, not {value}")
         elif option.many:
             found.values[option.key].append(value)
         else:
             found.values[option.key] = value
     return found
+
+
+def _is_number(item: str) -> bool:
+    try:
+        float(item)
+    except ValueError:
+        return False
+    return True
 
 
 def _nearest(flag: str, known: dict[str, Option]) -> str:
@@ -205,7 +217,11 @@ def _main(argv: Sequence[str]) -> int:
     if options.version:
         from gradsh import __version__
 
-        print(f"gradsh {__version__}")
+        print(
+            f'{{"kind": "version", "version": "{__version__}", "schema": {SCHEMA}}}'
+            if options.json
+            else f"gradsh {__version__}"
+        )
         return OK
     if sys.stdout is None:
         _say("gradsh: standard output is closed")
@@ -213,7 +229,7 @@ def _main(argv: Sequence[str]) -> int:
     _prepare_streams()
     if options.check:
         return _check(options)
-    programs: list[tuple[str, Parts]] = [("<eval>", lambda code=code: [("<eval>", code)]) for code in options.eval]  # type: ignore[misc]
+    programs = _evaluated(options)
     programs += [(name, lambda name=name: read_parts(name)) for name in options.files[:1] if not options.eval]  # type: ignore[misc]
     rest = options.files + options.rest if options.eval else options.rest
     interactive = options.interactive
@@ -226,15 +242,23 @@ def _main(argv: Sequence[str]) -> int:
     session = _session(options, rest, programs)
     _collect_garbage_seldom()
     status = OK
-    for name, parts in programs:
-        status = max(status, _run(session, name, parts, options))
-        if status != OK and not options.keep_going:
-            break
-    if interactive:
-        from gradsh.repl import converse
+    try:
+        for name, parts in programs:
+            status = max(status, _run(session, name, parts, options))
+            if status != OK and not options.keep_going:
+                break
+        if interactive:
+            from gradsh.repl import converse
 
-        return converse(session, options)
+            return converse(session, options)
+    except Ended as ended:
+        return max(status, ended.status)
     return status
+
+
+def _evaluated(options: Arguments) -> list[tuple[str, Parts]]:
+    """The programs that `-e` gave."""
+    return [("<eval>", lambda code=code: [("<eval>", code)]) for code in options.eval]  # type: ignore[misc]
 
 
 def _claim_input(holds: str) -> None:
@@ -309,16 +333,18 @@ def _read(name: str, parts: Parts) -> list[tuple[str, str]] | None:
 def _check(options: Arguments) -> int:
     from gradsh.session import Session
 
-    status = OK
-    for name in options.files:
-        session = Session(dialect="torch" if name.endswith((".py", ".ipynb")) else "shell", writer=_writer(options))
-        texts = _read(name, lambda name=name: read_parts(name))  # type: ignore[misc]
+    programs = _evaluated(options) + [(name, lambda name=name: read_parts(name)) for name in options.files]
+    if not programs:
+        _say("gradsh: check needs a file: gradsh check FILE…")
+        return USAGE
+    status, writer = OK, _writer(options)
+    for name, parts in programs:
+        torch = options.torch or name.endswith((".py", ".ipynb"))
+        session = Session(dialect="torch" if torch else "shell", writer=writer)
+        texts = _read(name, parts)
         known = {"_"} if is_notebook(name) else set()
         found = [session.check_and_report(text, label, known) for label, text in texts or ()]
         status = max(status, *found, USAGE if texts is None else OK)
-    if not options.files:
-        _say("gradsh: check needs a file: gradsh check FILE…")
-        return USAGE
     return status
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from gradsh.backend.dtypes import DType
     from gradsh.lang import Program
+    from gradsh.lang.form import Statement
     from gradsh.lang.places import Place, Places
     from gradsh.library.helpers import Helpers
     from gradsh.library.outside.pyplot import Figures
@@ -115,8 +116,11 @@ class Session:
 
     def compile(self, text: str, name: str = "<input>", *, echo: bool | str = True) -> Program:
         """Parse and check a program: SyntaxError and CommandError faults come from here, before anything runs."""
-        source = Source.add(name, text)
-        program = compile_program(source, dialect=self.dialect, echo=echo, signatures=self._resolve)  # type: ignore[arg-type]
+        return self._compiled(Source.add(name, text), echo)
+
+    def _compiled(self, source: Source, echo: bool | str, forms: tuple[Statement, ...] | None = None) -> Program:
+        dialect, resolve = self.dialect, self._resolve
+        program = compile_program(source, dialect=dialect, echo=echo, signatures=resolve, forms=forms)  # type: ignore[arg-type]
         self.programs[source.filename] = program
         if program.warnings or source.skipped:
             self.notices.compiled(program)
@@ -161,17 +165,19 @@ class Session:
         return shown[-1].value if shown else None
 
     def run_and_report(self, text: str, name: str, *, echo: bool | str, keep_going: bool = False) -> int:
-        """Run a program for the command: what fails is reported, and the exit status is returned."""
+        """Run a program for the command: what fails is reported, and the exit status is returned; or raised with `Ended`."""
         from gradsh.lang.locate import is_internal
 
         status = 0
-        parts = [text]
         try:
-            if keep_going:
-                parts = self._statements(text, name)
-            for part in parts:
+            try:
+                programs = self._statements(text, name, echo) if keep_going else [self.compile(text, name, echo=echo)]
+            except Exception as error:
+                self.report(error)
+                return self.status_of(error)
+            for program in programs:
                 try:
-                    self.run(part, name, echo=echo)
+                    self.execute(program)
                 except BrokenPipeError:  # whoever read the answers has left, and nobody is there to be told
                     raise
                 except Exception as error:
@@ -182,26 +188,27 @@ class Session:
                     if not keep_going:
                         return status
         except Ended as ended:
-            return max(ended.status, status)
+            ended.status = max(ended.status, status)
+            raise
         except LimitReached as error:
             self.report(error)
             return 1
         return status
 
-    def _statements(self, text: str, name: str) -> list[str]:
-        """The statements of a program one by one, each with the lines before it left blank so that places stay."""
+    def _statements(self, text: str, name: str, echo: bool | str) -> list[Program]:
+        """The statements of a text as programs of their own, all compiled before any runs."""
         from gradsh.lang import parse_program
 
-        try:
-            forms = parse_program(Source(name, text), self.dialect)  # type: ignore[arg-type]
-        except Exception:
-            return [text]
-        parts, end = [], 0
+        source = Source.add(name, text)
+        forms = parse_program(source, self.dialect)  # type: ignore[arg-type]
+        found = []
         for k, form in enumerate(forms):
-            stop = forms[k + 1].start if k + 1 < len(forms) else len(text)
-            parts.append("\n" * text.count("\n", 0, form.start) + " " * 0 + text[form.start : stop])
-            end = stop
-        return parts if end else [text]
+            part = source.again()
+            if not k:
+                part.skipped = source.skipped
+            shown = echo if echo != "last" or k == len(forms) - 1 else False
+            found.append(self._compiled(part, shown, (form,)))
+        return found
 
     def check_and_report(self, text: str, name: str, known: set[str] | None = None) -> int:
         """Parse a program and check its names, without running it. known: names from before it, and its own."""

@@ -90,23 +90,24 @@ def compile_program(
     echo: bool | str = True,
     hooks: bool = False,
     signatures: Resolver | None = None,
+    forms: tuple[Statement, ...] | None = None,
 ) -> Program:
-    """A text as code. Faults: SyntaxError and its kinds, `Incomplete`, CommandError.
+    """A text as code, or those `forms` of it. Faults: SyntaxError and its kinds, `Incomplete`, CommandError.
 
     `echo`: the value of an expression statement outside functions goes to `.show(value, number)`; "last": only where a text
     ends with it, and not with a semicolon, as in a notebook's cells. `hooks`:
     `.statement(number)` is called before every statement. `signatures`: says how a command takes its arguments.
     """
-    forms = parse_program(source, dialect)
+    chosen = parse_program(source, dialect) if forms is None else forms
 
     def emit() -> Program:
-        return _emitted(source, forms, dialect, echo, hooks, signatures)
+        return _emitted(source, chosen, dialect, echo, hooks, signatures)
 
     try:
         return emit()
     except RecursionError:
         pass
-    return _with_room(emit, source, forms)
+    return _with_room(emit, source, chosen)
 
 
 def _emitted(

@@ -51,6 +51,13 @@ class Source:
         cls.registry[source.filename] = source
         return source
 
+    def again(self) -> Source:
+        """The same text registered once more, for code of its own from a part of it."""
+        other = Source.add(self.name, "", library=self.library)
+        other.text, other.given, other.margins = self.text, self.given, self.margins
+        other._starts, other._lines = self.starts, self.lines
+        return other
+
     @classmethod
     def of(cls, filename: str) -> Source | None:
         """The text that code with this `co_filename` came from, or None for Python's own code."""
