@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 SHOWN = 6  # operations of a stretch that are named
 
 
+def _is_of(session: Session, code: Any) -> bool:
+    """Whether a code object is part of a session's programs; those of other sessions have the same names."""
+    program = None if code is None else session.programs.get(code.co_filename)
+    stack = [] if program is None else [program.code]
+    while stack:
+        found = stack.pop()
+        if found is code:
+            return True
+        stack += [one for one in found.co_consts if one.__class__ is found.__class__]
+    return False
+
+
 class Stretch:
     """What is computed together. runs: how often it was; misses: how often the inputs were of another kind."""
 
@@ -49,7 +61,7 @@ class PlansRecord(Record):
         """Read the tapes of a session's programs."""
         rows = []
         for (code, lasti), tape in tapes:
-            place = session.place_of(code, lasti)
+            place = session.place_of(code, lasti) if _is_of(session, code) else None
             if place is not None:
                 rows.append(
                     (
