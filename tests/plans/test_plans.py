@@ -23,6 +23,7 @@ PROGRAMS = 150
 def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every place that comes again is followed from its second turn on."""
     monkeypatch.setattr(state, "plans", "always")
+    monkeypatch.setattr(state, "suspicion", None)  # of a nan, which other tests may have left
     yield
     tape.forget_all()
 
