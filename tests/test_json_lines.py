@@ -32,7 +32,7 @@ def fields(kind: str, more: str = "") -> set[str]:
     return found
 
 
-LISTS = ("vars", "ops", "backward", "graph")  # whose last field is a list of objects
+LISTS = ("vars", "ops", "backward", "graph", "plan")  # whose last field is a list of objects
 
 
 def lines(*arguments: str) -> list[dict[str, Any]]:
@@ -57,6 +57,7 @@ def lines(*arguments: str) -> list[dict[str, Any]]:
         (":ops softplus", "ops", ""),
         (":help relu", "help", ""),
         (":set", "set", ""),
+        (":plan", "plan", ""),
         (":source Linear", "source", ""),
         (":time 1 + 1", "time", ""),
         ("1 / 0", "error", ""),
