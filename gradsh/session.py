@@ -136,14 +136,16 @@ class Session:
         if "_" in program.assigned:
             self._own_underscore = False
         start = len(self.records)
-        try:
-            with _Entered(self, program):
+        with _Entered(self, program):
+            try:
                 exec(program.code, self.namespace)
-        except TypeError as error:
-            from gradsh.lang.misfits import reword
+            except Exception as error:
+                from gradsh.lang.misfits import reworded
 
-            reword(error)
-            raise
+                known = reworded(error)
+                if known is error:
+                    raise
+                raise known from None
         found = self.records[start:]
         if not self._entered:
             self.records.clear()

@@ -114,7 +114,9 @@ def _tensor(op: Op, position: int, value: Any) -> Tensor:
 def kind_name(value: Any) -> str:
     """The name of a value's type in PyTorch's messages: those from C come with their module."""
     kind = type(value)
-    named = kind.__module__ == "numpy" or kind.__name__ in ("dtype", "Size", "device")
+    if kind.__name__ == "Namespace":
+        return "module"
+    named = kind.__module__ == "numpy" or kind.__name__ in ("dtype", "Size", "device", "layout", "memory_format")
     return f"{kind.__module__}.{kind.__name__}" if named else kind.__name__
 
 

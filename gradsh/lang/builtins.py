@@ -86,10 +86,10 @@ def in_finally() -> None:
 def caught() -> None:
     """Give the error that a handler has caught, and has a name for, the words that PyTorch has for it."""
     error = sys.exception()
-    if isinstance(error, TypeError):
-        from gradsh.lang.misfits import reword
+    if isinstance(error, Exception):
+        from gradsh.lang.misfits import reworded
 
-        reword(error)
+        reworded(error)
 
 
 def list_names(*values: Any) -> list[str]:

@@ -127,6 +127,9 @@ def tensordot(a, b, dims=2, out=None):
             raise fault(RuntimeError, f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         a_dims, b_dims = list(range(-dims, 0)), list(range(dims))
     else:
+        if not isinstance(dims, list | tuple) or len(dims) != 2:
+            wanted = "int or tuple[list[int], list[int]] or list[list[int]] containing two lists"
+            raise fault(RuntimeError, f"tensordot expects dims to be {wanted}, but got dims={dims}")
         a_dims, b_dims = dims
         for name, one in (("dims_self", a_dims), ("dims_other", b_dims)):
             if not isinstance(one, list | tuple):

@@ -154,6 +154,8 @@ def _applied(tensor, name, function, *others):
             f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.",
             hint=f".detach().{name}(…)",
         )
+    if not callable(function):
+        raise fault(TypeError, f"'{type(function).__name__}' object is not callable")
     from gradsh.backend import arrays
 
     raw = shared(tensor.raw)

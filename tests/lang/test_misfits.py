@@ -50,3 +50,17 @@ def test_others_keep_their_words(session: Session) -> None:
         session.run("def sqrt(x):\n    return x\nsqrt(1, 2)\n")
     with pytest.raises(TypeError, match=r"^C.sqrt\(\) takes 1 positional argument but 2 were given$"):
         session.run("class C:\n    def sqrt(self):\n        return self\nC().sqrt(1)\n")
+
+
+def test_kind_of_error(session: Session) -> None:
+    """PyTorch looks at the types of arguments first, whatever would have failed later."""
+    for call in (
+        "x.resize_as_(2)",
+        "torch.is_inference(1.0)",
+        "torch.allclose(x, x, x)",
+        "torch.where(torch.eye(2).sum)",
+    ):
+        with pytest.raises(TypeError, match="must be"):
+            session.run(f"{call}\n")
+    with pytest.raises(ValueError, match=r"^Overflow when unpacking long long$"):
+        session.run("x.diag_embed(10**20)\n")
