@@ -168,6 +168,8 @@ def help_text() -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is returned."""
+    if argv is None:
+        _limit_memory()
     try:
         status = _main(sys.argv[1:] if argv is None else argv)
         for stream in (sys.stdout, sys.stderr):
@@ -185,6 +187,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(f"gradsh: {error.strerror}")
         _silence()
         return FAILED
+
+
+def _limit_memory() -> None:
+    """Let an allocation that this machine has no memory for be a MemoryError, rather than the end of some process."""
+    try:
+        import resource
+
+        from gradsh.backend.memory import machine_memory
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = min(size for size in (soft, hard, machine_memory()) if size != resource.RLIM_INFINITY)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    except (ImportError, AttributeError, OSError, ValueError):  # a system without such limits
+        return
 
 
 def _silence() -> None:

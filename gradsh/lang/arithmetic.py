@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+LARGEST_SEQUENCE = 2 << 30  # bytes of a text or list that is made by repeating
+
 # Type -> what `a ^ b` means where either is of that type.
 CARET: dict[type, Callable[[Any, Any], Any]] = {}
 
@@ -45,6 +47,32 @@ def in_place_left_shift(a: Any, b: Any) -> Any:
     _check_shift(a, b)
     a <<= b
     return a
+
+
+def repeat(a: Any, b: Any) -> Any:
+    """a * b, where it may repeat a text or a list."""
+    if isinstance(a, int):
+        _check_repeat(b, a)
+    elif isinstance(b, int):
+        _check_repeat(a, b)
+    return a * b
+
+
+def _check_repeat(sequence: Any, count: int) -> None:
+    if isinstance(sequence, str | list | tuple):
+        check_length(len(sequence) * count, sequence)
+
+
+def check_length(length: int, sequence: Any) -> None:
+    """MemoryError for a text or list that would be longer than any that makes sense."""
+    size = length * (1 if isinstance(sequence, str) else 8)
+    if size > LARGEST_SEQUENCE:
+        raise fault(
+            MemoryError,
+            f"a {type(sequence).__name__} of {length:,} {'letters' if size == length else 'items'} would take "
+            f"{size / 2**30:,.1f} GiB, and the limit is {LARGEST_SEQUENCE >> 30}",
+            hint="torch.zeros(…) holds many numbers" if size != length else None,
+        )
 
 
 def caret(a: Any, b: Any) -> Any:

@@ -9,6 +9,7 @@ from gradsh.lang import arithmetic, formatting, members
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 # Those that are Python's own; `print` and `open` come from the session.
@@ -53,6 +54,8 @@ def runtime_names() -> dict[str, Any]:
         ".pow": arithmetic.power,
         ".ipow": arithmetic.in_place_power,
         ".ipow_item": arithmetic.item_changer(arithmetic.in_place_power),
+        ".repeat": arithmetic.repeat,
+        ".percent": formatting.percent,
         ".lshift": arithmetic.left_shift,
         ".ilshift": arithmetic.in_place_left_shift,
         ".ilshift_item": arithmetic.item_changer(arithmetic.in_place_left_shift),
@@ -99,5 +102,21 @@ def list_names(*values: Any) -> list[str]:
     return sorted(name for name in sys._getframe(1).f_locals if not name.startswith((".", "__")))
 
 
+def padding(name: str) -> Callable[..., str]:
+    """A method that pads a text, with a look at the width before."""
+    method = getattr(str, name)
+
+    def padded(text: str, width: int, *fill: str) -> str:
+        if isinstance(width, int):
+            arithmetic.check_length(width, "")
+        return method(text, width, *fill)  # type: ignore[no-any-return]
+
+    padded.__name__ = name
+    padded.__doc__ = method.__doc__
+    return padded
+
+
+for _name in ("ljust", "rjust", "center", "zfill"):
+    members.replace(str, _name, padding(_name))
 members.replace(str, "format", formatting.format_string)
 members.replace(str, "format_map", formatting.format_string_map)

@@ -39,6 +39,21 @@ def format_string_map(text: str, names: Mapping[str, Any], /) -> str:
     return _formatted(text, (), names)
 
 
+def percent(a: Any, b: Any) -> Any:
+    """a % b: of a text with values, whose widths are looked at, or a remainder."""
+    if isinstance(a, str):
+        import re
+
+        for found in re.findall(r"%(?:\([^)]*\))?[-+ #0]*(\d+|\*)?(?:\.(\d+|\*))?", a):
+            for width in found:
+                if width == "*":
+                    for value in b if isinstance(b, tuple) else (b,):
+                        _check_width(str(value) if isinstance(value, int) else "")
+                elif width:
+                    _check_width(width)
+    return a % b
+
+
 def _formatted(text: str, values: Sequence[Any], names: Mapping[str, Any]) -> str:
     counter = [0]
     return _filled(text, values, names, counter, 1)

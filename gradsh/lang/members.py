@@ -91,6 +91,8 @@ def _get(value: Any, name: str) -> Any:
     if issubclass(kind, type):
         return _get_from_class(value, name)
     owner = _owner(kind.__mro__, name)
+    if name == "__setstate__" and owner not in OWN:
+        raise _missing(value, f"'{class_of(value).__name__}' object has no attribute '{name}'", name)
     if owner is not None and name in REPLACED.get(owner, ()):
         return MethodType(REPLACED[owner][name], value)
     if owner is not None and _is_open(owner, name):
@@ -106,15 +108,15 @@ def _get(value: Any, name: str) -> Any:
         found = getattr(value, name)
         ALLOWED[kind].add(name)
         return found
-    if kind is FunctionType and owner is None and _is_users(value):
+    if kind is FunctionType and owner is None and is_users(value):
         return getattr(value, name)
     raise _missing(value, f"'{class_of(value).__name__}' object has no attribute '{name}'", name)
 
 
 def _get_from_class(kind: type, name: str) -> Any:
-    if name in METHODS or name in ("__name__", "__doc__"):
-        return getattr(kind, name)
     owner = _owner(kind.__mro__, name)
+    if (name in METHODS and (name != "__setstate__" or owner in OWN)) or name in ("__name__", "__doc__"):
+        return getattr(kind, name)
     if owner is not None:
         if name in REPLACED.get(owner, ()):
             return REPLACED[owner][name]
@@ -128,7 +130,8 @@ def _get_from_super(value: Any, name: str) -> Any:
     owner = _owner(order[order.index(value.__thisclass__) + 1 :], name)
     if owner is not None and name in REPLACED.get(owner, ()):
         return MethodType(REPLACED[owner][name], value.__self__)
-    if name in METHODS or owner is None or _is_open(owner, name):
+    known = name in METHODS and (name != "__setstate__" or owner in OWN)
+    if known or owner is None or _is_open(owner, name):
         return getattr(value, name)
     raise _missing(value, f"'super' object has no attribute '{name}'", name)
 
@@ -212,20 +215,20 @@ def _put_otherwise(value: Any, kind: type, name: str, new: Any) -> None:
 
 def _may_put(value: Any, kind: type, name: str) -> bool:
     if is_dunder(name) and name not in METHODS:
-        return kind is FunctionType and name in ("__name__", "__doc__") and _is_users(value)
+        return kind is FunctionType and name in ("__name__", "__doc__") and is_users(value)
     if kind in OWN:
         owner = _owner(kind.__mro__, name)
         return owner is None or owner is object or owner in OWN or _settable_by(owner, name)
     if issubclass(kind, type):
         return value in OWN
     if kind is FunctionType:
-        return _is_users(value)
+        return is_users(value)
     return any(name in SETTABLE.get(base, ()) for base in kind.__mro__)
 
 
-def _is_users(function: FunctionType) -> bool:
+def is_users(function: FunctionType) -> bool:
     """Whether a program defined a function; only a user's text has such a file name."""
-    return function.__code__.co_filename.startswith("<")
+    return function.__code__.co_filename.startswith("<gradsh:")  # Python has some of its own in "<frozen abc>"
 
 
 def _settable_by(owner: type, name: str) -> bool:
@@ -277,9 +280,22 @@ def build_class(body: Any, name: str, *bases: type) -> type:
     made: type = builtins.__build_class__(body, name, *bases)
     OWN.add(made)
     ALLOWED[made] = set()
+    if "__getattr__" in made.__dict__:
+        made.__getattr__ = _for_open_names(made.__dict__["__getattr__"])  # type: ignore[attr-defined]
     if "__exit__" in made.__dict__:
         made.__exit__ = _passing_limits(made.__dict__["__exit__"])  # type: ignore[attr-defined]
     return made
+
+
+def _for_open_names(method: Any) -> Any:
+    """A class's `__getattr__` that is asked for no closed name: what it says of `__array_interface__`, numpy would trust."""
+
+    def __getattr__(self: Any, name: str) -> Any:
+        if is_closed(name):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+        return method(self, name)
+
+    return __getattr__
 
 
 def _passing_limits(method: Any) -> Any:
@@ -303,6 +319,7 @@ def get_attribute(value: Any, name: str, *default: Any) -> Any:
         raise TypeError(f"getattr expected at most 3 arguments, got {len(default) + 2}")
     if not isinstance(name, str):
         raise TypeError("attribute name must be string, not '" + type(name).__name__ + "'")
+    name = str.__str__(name)  # a subclass of str could be one name to us, and another to Python
     if is_closed(name):
         raise fault(AttributeError, f"the attribute {name} is not available")
     if not default:
@@ -317,6 +334,7 @@ def has_attribute(value: Any, name: str) -> bool:
     """hasattr(value, name); a closed name is never there."""
     if not isinstance(name, str):
         raise TypeError("attribute name must be string, not '" + type(name).__name__ + "'")
+    name = str.__str__(name)
     if is_closed(name):
         return False
     try:
@@ -330,6 +348,7 @@ def set_attribute(value: Any, name: str, new: Any) -> None:
     """setattr(value, name, new)"""
     if not isinstance(name, str):
         raise TypeError("attribute name must be string, not '" + type(name).__name__ + "'")
+    name = str.__str__(name)
     if is_closed(name):
         raise fault(AttributeError, f"the attribute {name} is not available")
     put(value, name, new)
@@ -342,7 +361,7 @@ def names_of(value: Any) -> list[str]:
     found: set[str] = set()
     for base in order:
         found.update(base.__dict__ if base in OWN else ALLOWED.get(base, ()), REPLACED.get(base, ()))
-    if kind in OWN or (kind is FunctionType and _is_users(value)):
+    if kind in OWN or (kind is FunctionType and is_users(value)):
         found.update(getattr(value, "__dict__", ()))
     reader = next((base for base in order if base in READERS), None)
     if reader is not None:
@@ -353,7 +372,7 @@ def names_of(value: Any) -> list[str]:
 def _allow_pythons_own() -> None:
     for kind in (str, bytes, list, tuple, dict, set, frozenset, float, slice, range):
         allow(kind)
-    for name in ("format", "format_map"):
+    for name in ("format", "format_map", "ljust", "rjust", "center", "zfill"):
         ALLOWED[str].discard(name)
     # to_bytes and from_bytes take a length that nothing guards.
     allow(int, [name for name in public(int) if name not in ("to_bytes", "from_bytes")])

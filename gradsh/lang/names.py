@@ -35,6 +35,15 @@ def is_closed(name: str) -> bool:
     return is_dunder(name) and name not in READABLE
 
 
+def refuse_closed(name: str) -> None:
+    """An error for a closed name that a program has computed; a subclass of str is taken as what Python takes it for."""
+    from gradsh.fault import fault
+
+    text = str.__str__(name)
+    if is_closed(text):
+        raise fault(AttributeError, f"the attribute {text} is not available")
+
+
 def check_name(name: str, form: Form, out: Emitter) -> str:
     """A variable's name that starts with `__`: refused with its name if it is closed."""
     if is_dunder(name) and name not in VARIABLES:

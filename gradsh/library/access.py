@@ -11,6 +11,7 @@ from gradsh.engine.returns import Returned
 from gradsh.engine.state import GradMode
 from gradsh.engine.tensor import Parameter, Size, Tensor
 from gradsh.engine.wrapped import Wrapped
+from gradsh.fault import blamed
 from gradsh.lang import arithmetic, members
 from gradsh.library.namespaces import Namespace
 from gradsh.ops import rows
@@ -65,7 +66,8 @@ def _refuse(space: Namespace, name: str, value: Any) -> None:
 
 
 def _missing(value: Any, name: str) -> Any:
-    raise AttributeError(f"'{members.class_of(value).__name__}' object has no attribute '{name}'", name=name, obj=value)
+    message = f"'{members.class_of(value).__name__}' object has no attribute '{name}'"
+    raise blamed(AttributeError(message, name=name, obj=value))
 
 
 NODE = frozenset(
@@ -99,15 +101,14 @@ def _open_attribute(value: Any, name: str) -> Any:
 
 def _set_grad(tensor: Tensor, name: str, value: Any) -> None:
     if name != "grad":
-        raise AttributeError(f"'{type(tensor).__name__}' object has no attribute '{name}'", name=name, obj=tensor)
+        _missing(tensor, name)
     assign_grad(tensor, None if value is members.DELETED else value)
 
 
 def _set_open_attribute(value: Any, name: str, new: Any) -> None:
     if hasattr(type(value), name):
-        raise AttributeError(
-            f"attribute '{name}' of '{type(value).__name__}' objects is not writable", name=name, obj=value
-        )
+        message = f"attribute '{name}' of '{type(value).__name__}' objects is not writable"
+        raise blamed(AttributeError(message, name=name, obj=value))
     if new is members.DELETED:
         delattr(value, name)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsh.engine.tensor import Parameter, Tensor
 from gradsh.fault import fault
+from gradsh.lang.names import refuse_closed
 from gradsh.ops.types import typename
 
 TYPE_CHECKING = False
@@ -90,6 +91,7 @@ class Members:
             raise fault(KeyError, f'{what} name can\'t contain "."{found}')
         if name == "":
             raise fault(KeyError, f'{what} name can\'t be empty string ""')
+        refuse_closed(name)
         if name not in self.__dict__[registry] and (name in self.__dict__ or hasattr(type(self), name)):
             raise fault(KeyError, f"attribute '{name}' already exists")
 
@@ -113,6 +115,7 @@ class Members:
         if not isinstance(module, Members):
             raise fault(ValueError, f"`module` is not an nn.Module, found {type(module)}")
         path, _, name = target.rpartition(".")
+        refuse_closed(name)
         parent = self.get_submodule(path)
         if strict and not hasattr(parent, name):
             raise fault(AttributeError, f"{parent._get_name()} has no attribute `{name}`")

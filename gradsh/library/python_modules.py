@@ -160,7 +160,20 @@ def _itertools() -> dict[str, Any]:
 def _functools() -> dict[str, Any]:
     import functools
 
-    return picked(functools, "partial reduce wraps lru_cache cache cmp_to_key")
+    return {**picked(functools, "partial reduce lru_cache cache cmp_to_key"), "wraps": wraps}
+
+
+def wraps(wrapped: Any) -> Callable[[Any], Any]:
+    """A decorator that gives a function the name and text of the one that it wraps."""
+    from types import FunctionType
+
+    def decorate(wrapper: Any) -> Any:
+        for name in ("__name__", "__doc__"):
+            if type(wrapper) is FunctionType and members.is_users(wrapper) and members.has_attribute(wrapped, name):
+                members.set_attribute(wrapper, name, members.get_attribute(wrapped, name))
+        return wrapper
+
+    return decorate
 
 
 def _copy() -> dict[str, Any]:

@@ -9,7 +9,7 @@ from gradsh.lang.emitter import Emitter
 from gradsh.lang.form import Form
 from gradsh.lang.source import Source
 
-POWERS = {".pow": ast.Pow, ".lshift": ast.LShift}
+POWERS = {".pow": ast.Pow, ".lshift": ast.LShift, ".repeat": ast.Mult, ".percent": ast.Mod}
 IN_PLACE = {".ipow": ast.Pow, ".ilshift": ast.LShift}
 
 

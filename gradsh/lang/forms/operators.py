@@ -20,6 +20,7 @@ BINARY = {
 }  # fmt: skip
 # Operators that our own helpers carry out: they guard against results that would eat the machine.
 GUARDED = {"**": "pow", "<<": "lshift"}
+MANY = 1 << 20
 _UNARY = {"-": _ast.USub(), "+": _ast.UAdd(), "~": _ast.Invert()}
 _COMPARATORS = {
     ("<",): _ast.Lt(), (">",): _ast.Gt(), ("==",): _ast.Eq(), (">=",): _ast.GtE(), ("<=",): _ast.LtE(),
@@ -67,7 +68,24 @@ class Binary(LeftDeep):
         right = self.right.emit(out)
         if operator is None:
             return out.helper("." + GUARDED[self.operator], (operand, right), out.at(self))
+        if self.operator == "*" and (_may_repeat(operand) or _may_repeat(right)):
+            return out.helper(".repeat", (operand, right), out.at(self))
+        if self.operator == "%" and not (_is_number(right) and not _may_repeat(operand)):
+            return out.helper(".percent", (operand, right), out.at(self))
         return _ast.BinOp(operand, operator, right, **out.at(self))
+
+
+def _is_number(node: expr) -> bool:
+    return isinstance(node, _ast.Constant) and not isinstance(node.value, str)
+
+
+def _may_repeat(node: expr) -> bool:
+    """Whether an operand of `*` is a text or list, or so large a number that it could repeat one beyond all memory."""
+    if isinstance(node, _ast.Constant):
+        return isinstance(node.value, str) or (type(node.value) is int and node.value > MANY)
+    if isinstance(node, _ast.Call):
+        return isinstance(node.func, _ast.Name) and node.func.id in (".pow", ".caret", ".lshift", ".list", ".repeat")
+    return isinstance(node, _ast.List | _ast.Tuple | _ast.JoinedStr)
 
 
 class Power(Form):

@@ -39,7 +39,7 @@ def member(value: Any, name: str) -> Any:
     if name in METHODS and hasattr(value, name):
         return guarded(getattr(value, name), _repeated(value) if name == "repeat" else None)
     label = f"'numpy.{kind.__name__}' object"
-    notes = ("gradsh has the part of numpy that computes",) if hasattr(value, name) else ()
+    notes = ("gradsh has the part of numpy that computes",) if hasattr(kind, name) else ()
     error = fault(AttributeError, f"{label} has no attribute '{name}'", notes=notes)
     error.name, error.obj = name, value  # type: ignore[attr-defined]
     raise error
