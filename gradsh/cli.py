@@ -273,8 +273,11 @@ def _main(argv: Sequence[str]) -> int:
 
 
 def _evaluated(options: Arguments) -> list[tuple[str, Parts]]:
-    """The programs that `-e` gave."""
-    return [("<eval>", lambda code=code: [("<eval>", code)]) for code in options.eval]  # type: ignore[misc]
+    """The programs that `-e` gave: UTF-8, whatever the locale has made of the command's bytes."""
+    texts = [
+        os.fsencode(code).decode("utf-8", "surrogateescape") if not code.isascii() else code for code in options.eval
+    ]
+    return [("<eval>", lambda text=text: [("<eval>", text)]) for text in texts]  # type: ignore[misc]
 
 
 def _claim_input(holds: str) -> None:
@@ -321,7 +324,10 @@ def _writer(options: Arguments) -> Writer:
         kind = writers.JsonWriter
     elif writers.colour_wanted(results, options.color or "auto"):
         kind = writers.TerminalWriter
-    return kind(results, reports, width, prompt=both or results.isatty())
+    writer = kind(results, reports, width, prompt=both or results.isatty())
+    if isinstance(writer, writers.TerminalWriter):
+        writer.plain_reports = not writers.colour_wanted(reports, options.color or "auto")
+    return writer
 
 
 def _run(session: Session, name: str, parts: Parts, options: Arguments) -> int:

@@ -112,7 +112,9 @@ def _json(found: dict[str, Any]) -> str:
 
 
 class TerminalWriter(Writer):
-    """Colour on a terminal, drawn by rich."""
+    """Colour on a terminal, drawn by rich; `plain_reports` where reports go to a stream that wants none."""
+
+    plain_reports = False
 
     def __init__(self, results: IO[str], reports: IO[str], width: int, *, prompt: bool = True) -> None:
         super().__init__(results, reports, width, prompt=prompt)
@@ -142,12 +144,17 @@ class TerminalWriter(Writer):
         self.mid_line = False
 
     def report(self, record: Report) -> None:
-        self._report(_blocks(record, self.width))
+        if self.plain_reports:
+            self.results.flush()
+            return super().report(record)
+        return self._report(_blocks(record, self.width))
 
     def note(self, text: str) -> None:
+        if self.plain_reports:
+            return super().note(text)
         from gradsh.view.document import Prose
 
-        self._report([Prose((text, "muted"))])
+        return self._report([Prose((text, "muted"))])
 
     def _report(self, lines: Sequence[Line]) -> None:
         from gradsh.view.terminal import write
