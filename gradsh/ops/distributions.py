@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gradsh.backend.dtypes import FLOATING
+from gradsh.engine.alias import TYPE_NAMES
 from gradsh.engine.create import leaf
 from gradsh.engine.promote import common_shape
 from gradsh.engine.runtime import canonical
@@ -50,6 +52,29 @@ def poisson(input, generator=None):
     if state.levels:
         return chance.drawn_for([input], lambda rates: draw(stream_of(generator), rates))
     return DRAWN["poisson"](input, values=canonical(draw(stream_of(generator), array_of(input))[()]))
+
+
+@function(at=("torch",), example="torch.binomial(tensor([10.0, 10.0]), tensor([0.1, 0.9]))")
+def binomial(count, prob, generator=None):
+    """How many of so many trials succeed, each with a probability that a tensor holds."""
+    from gradsh.backend import arrays
+    from gradsh.backend.binomial import binomial as draw
+
+    count, prob = operand(count, "count"), operand(prob, "prob")
+    for name, value in (("count", count), ("prob", prob)):
+        if value.dtype.category != FLOATING:
+            kind = TYPE_NAMES[value.dtype.name]
+            raise fault(ValueError, f"binomial only supports floating-point dtypes for {name}, got: {kind}")
+    if count.dtype is not prob.dtype:
+        have, want = (TYPE_NAMES[value.dtype.name] for value in (prob, count))
+        raise fault(RuntimeError, f"Found dtype {have} but expected {want}")
+    shape = common_shape([count.shape, prob.shape])
+    stream = stream_of(generator)
+    count, prob = count.expand(shape), prob.expand(shape)
+    if state.levels:
+        return chance.drawn_for([count, prob], lambda counts, chances: draw(stream, counts, chances))
+    values = canonical(draw(stream, *(arrays.asarray(array_of(value)) for value in (count, prob)))[()])
+    return DRAWN["binomial"](count, values=values)
 
 
 def _of_gammas(name, draw):
