@@ -43,7 +43,8 @@ DRAWN = {
         ("cauchy_", "CauchyBackward0"), ("log_normal_", "LogNormalBackward0"), ("geometric_", "GeometricBackward0"),
         ("bernoulli_", "BernoulliBackward2"), ("bernoulli_tensor_", "BernoulliBackward1"),
         ("random_", "RandomBackward2"), ("random_below_", "RandomBackward1"), ("random_between_", "RandomBackward0"),
-        ("poisson", "PoissonBackward0"), ("binomial", "BinomialBackward0"), ("bernoulli_of", "BernoulliBackward0"), ("normal_of_mean", "NormalBackward1"),
+        ("poisson", "PoissonBackward0"), ("binomial", "BinomialBackward0"),
+        ("bernoulli_of", "BernoulliBackward0"), ("normal_of_mean", "NormalBackward1"),
         ("normal_of_std", "NormalBackward2"),
     )
 }  # fmt: skip
