@@ -270,6 +270,12 @@ class Type(metaclass=_TypeOfTypes):
 Type.__name__ = Type.__qualname__ = "type"
 
 
+def own(made: type) -> None:
+    """Let a class that was made for a program count as its own."""
+    OWN.add(made)
+    ALLOWED[made] = set()
+
+
 def build_class(body: Any, name: str, *bases: type) -> type:
     """What a class statement calls; its class is a program's own from then on."""
     import builtins
@@ -278,8 +284,7 @@ def build_class(body: Any, name: str, *bases: type) -> type:
         if base is Type or not isinstance(base, type):
             raise fault(TypeError, f"{'type' if base is Type else repr(base)} cannot be a base class")
     made: type = builtins.__build_class__(body, name, *bases)
-    OWN.add(made)
-    ALLOWED[made] = set()
+    own(made)
     if "__getattr__" in made.__dict__:
         made.__getattr__ = _for_open_names(made.__dict__["__getattr__"])  # type: ignore[attr-defined]
     if "__exit__" in made.__dict__:

@@ -7,7 +7,7 @@ from gradsh.engine.state import no_grad
 from gradsh.engine.tensor import Parameter, Tensor
 from gradsh.fault import fault
 from gradsh.lang import members
-from gradsh.library import lazy, module_state
+from gradsh.library import lazy, module_state, parametrized
 from gradsh.library.lazy import UninitializedParameter
 from gradsh.library.module_hooks import Hooked, call_with_hooks
 from gradsh.library.module_members import INIT_FIRST, Members, assign_hint
@@ -148,6 +148,15 @@ class Module(Members, Hooked):
     def _start_lazy(self) -> None:
         """Have the first call run `initialize_parameters(*inputs)` and make this module a `cls_to_become`."""
         lazy.start(self)
+
+    def _start_parametrized(self, name: str) -> None:
+        parametrized.start(self, name)
+
+    def _end_parametrized(self, name: str, last: bool) -> None:
+        parametrized.end(self, name, last)
+
+    def _type_before_parametrizations(self) -> type:
+        return type(self).__bases__[0] if parametrized.is_parametrized(self) else type(self)
 
     # ---- changing all members
 

@@ -23,6 +23,9 @@ PACKAGES = {
     "torch.utils.data": "torch.utils.data", "torch.distributions": "torch.distributions",
 }  # fmt: skip
 
+# Files in such a folder whose names are their own.
+APART = ("torch.nn.utils.parametrize", "torch.nn.utils.parametrizations")
+
 NAME = "library"
 # Raised whenever what the compiler makes of a text changes.
 FORMAT = 1
@@ -59,7 +62,7 @@ def make() -> dict[str, dict[str, str]]:
             defined = [first or second for first, second in pattern.findall(file.read())]
         found.setdefault(label, {}).update(dict.fromkeys(defined, label))
         package = label.rpartition(".")[0]
-        if package in PACKAGES.values():
+        if package in PACKAGES.values() and label not in APART:
             found.setdefault(package, {}).update(dict.fromkeys(defined, label))
     return found
 
