@@ -19,6 +19,7 @@ from gradsh.engine.state import state, stop_following
 from gradsh.engine.tensor import Tensor
 from gradsh.fault import CommandError, Ended, LimitReached, fault
 from gradsh.lang import Source, compile_program
+from gradsh.lang.compiled import compiled_program
 from gradsh.library.scope import Scope
 from gradsh.notices import Hearing, Notices
 from gradsh.view.value import PrintRecord, ValueRecord
@@ -120,7 +121,10 @@ class Session:
 
     def _compiled(self, source: Source, echo: bool | str, forms: tuple[Statement, ...] | None = None) -> Program:
         dialect, resolve = self.dialect, self._resolve
-        program = compile_program(source, dialect=dialect, echo=echo, signatures=resolve, forms=forms)  # type: ignore[arg-type]
+        if forms is None:
+            program = compiled_program(source, dialect=dialect, echo=echo, signatures=resolve)  # type: ignore[arg-type]
+        else:
+            program = compile_program(source, dialect=dialect, echo=echo, signatures=resolve, forms=forms)  # type: ignore[arg-type]
         self.programs[source.filename] = program
         if program.warnings or source.skipped:
             self.notices.compiled(program)
@@ -319,8 +323,7 @@ class Session:
         if self._own_underscore:
             self.namespace["_"] = value
         if isinstance(value, Tensor) and value.grad_fn is not None:
-            form = program.shown[number].form
-            self._last_graph = value, program.source.text[form.start : form.end]
+            self._last_graph = value, program.shown[number].text
         self._give(record)
 
     def _command(self, number: int, values: Sequence[Any]) -> None:

@@ -1,4 +1,4 @@
-"""What is computed once from our own files and kept: the parser's tables, the index of ops, compiled library files.
+"""What is computed once and kept: the parser's tables, the index of ops, compiled files of the library and programs.
 
 A value is looked for in the package (a wheel carries those that do not depend on the Python that runs), then in the
 user's cache, by a key that names what it was made from; it is made where both lack it. A cache that cannot be written
@@ -20,8 +20,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SHIPPED = os.path.join(HERE, "shipped")
 
 
-def stored(name: str, key: Callable[[], str], make: Callable[[], Any]) -> Any:
-    """The value of a name for a key: marshal's types only. A shipped one is taken as it is."""
+def stored(name: str, key: Callable[[], str], make: Callable[[], Any], most: int | None = None) -> Any:
+    """The value of a name for a key: marshal's types only. A shipped one is taken as it is.
+
+    most: bytes that the values of this name may take together; the oldest are dropped.
+    """
     found = _read(os.path.join(SHIPPED, f"{name}.bin"))
     if found is not None:
         return found[0]
@@ -31,6 +34,8 @@ def stored(name: str, key: Callable[[], str], make: Callable[[], Any]) -> Any:
         return found[0]
     value = make()
     write(path, value)
+    if most is not None:
+        _trim(f"{name}-", most)
     return value
 
 
@@ -76,8 +81,25 @@ def write(path: str, value: Any) -> None:
         with open(beside, "wb") as file:
             file.write(marshal.dumps(value, 4))
         os.replace(beside, path)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: nested too deeply for marshal
         try:
             os.unlink(beside)
         except OSError:
             pass
+
+
+def _trim(start: str, most: int) -> None:
+    """Drop the oldest of the files whose names start so, to half of what they may take together."""
+    try:
+        with os.scandir(cache_folder()) as entries:
+            found = [(entry.stat(), entry.path) for entry in entries if entry.name.startswith(start)]
+        total = sum(status.st_size for status, _ in found)
+        if total <= most:
+            return
+        for status, path in sorted(found, key=lambda each: each[0].st_mtime_ns):
+            os.unlink(path)
+            total -= status.st_size
+            if total <= most // 2:
+                return
+    except OSError:  # another process trims too
+        return

@@ -16,28 +16,11 @@ if TYPE_CHECKING:
 
     from gradsh.lang.commands import CommandCall, Resolver
     from gradsh.lang.form import Form, Statement
-    from gradsh.lang.source import Source, Span
+    from gradsh.lang.source import Shown, Source, Span
 
 LOAD, STORE = Load(), Store()
 # A left-deep chain longer than this is cut into steps: CPython's compiler recurses over the tree.
 LONGEST_CHAIN = 200
-
-
-class Shown:
-    """An expression whose value is echoed: its form, and its name where it is a bare one."""
-
-    __slots__ = ("form", "name", "source")
-
-    def __init__(self, source: Source, form: Form, name: str | None) -> None:
-        self.source, self.form, self.name = source, form, name
-
-    @property
-    def span(self) -> Span:
-        return self.source.span(self.form.start, self.form.end)
-
-    @property
-    def text(self) -> str:
-        return self.source.text[self.form.start : self.form.end]
 
 
 class Emitter:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import warnings
 
 from gradsh.fault import fault
-from gradsh.lang.source import Source, Span
+from gradsh.lang.source import Shown, Source, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from gradsh.lang.commands import CommandCall, Resolver
-    from gradsh.lang.emitter import Shown
     from gradsh.lang.form import Statement
     from gradsh.lang.lexer import Lexer, Token
     from gradsh.lang.parser import Parser
@@ -38,10 +38,9 @@ class Program:
     Python's compiler remarks (`"is" with a literal. Did you mean "=="?`), with the line.
     """
 
-    __slots__ = ("assigned", "code", "commands", "forms", "free_names", "shown", "source", "statements", "warnings")
+    __slots__ = ("assigned", "code", "commands", "free_names", "shown", "source", "statements", "warnings")
 
     source: Source
-    forms: tuple[Statement, ...]
     code: CodeType
     shown: list[Shown]
     commands: list[CommandCall]
@@ -49,6 +48,11 @@ class Program:
     free_names: dict[str, Span]
     assigned: set[str]
     warnings: list[tuple[str, Span]]
+
+    @property
+    def forms(self) -> tuple[Statement, ...]:
+        """Its statements; what an earlier run compiled is parsed when they are asked for."""
+        return self.source.forms
 
 
 def parse_program(source: Source, dialect: Dialect = "shell") -> tuple[Statement, ...]:
@@ -98,7 +102,24 @@ def compile_program(
     ends with it, and not with a semicolon, as in a notebook's cells. `hooks`:
     `.statement(number)` is called before every statement. `signatures`: says how a command takes its arguments.
     """
-    chosen = parse_program(source, dialect) if forms is None else forms
+    collecting = gc.isenabled()
+    gc.disable()  # a syntax tree has no cycles, and going through it again and again takes as long as making it
+    try:
+        return _compiled(source, dialect, echo, hooks, signatures, forms)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _compiled(
+    source: Source,
+    dialect: Dialect,
+    echo: bool | str,
+    hooks: bool,
+    signatures: Resolver | None,
+    forms: tuple[Statement, ...] | None,
+) -> Program:
+    chosen = source.forms = parse_program(source, dialect) if forms is None else forms
 
     def emit() -> Program:
         return _emitted(source, chosen, dialect, echo, hooks, signatures)
@@ -136,7 +157,7 @@ def _emitted(
         except SyntaxError as error:
             raise _at_place(error, source) from None
     program.warnings = [(str(warning.message), _line(source, warning.lineno)) for warning in heard]
-    program.source, program.forms = source, forms
+    program.source = source
     program.shown, program.commands, program.statements = out.shown, out.commands, out.statements
     used = _names_used(program.code)
     program.free_names = {name: source.span(*place) for name, place in out.reads.items() if name in used}

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
     from gradsh.lang.form import Statement
+    from gradsh.lang.program import Dialect
 
 
 class Source:
@@ -18,7 +19,9 @@ class Source:
     `lines` are the lines as the user sees them; columns count from there.
     """
 
-    __slots__ = ("_lines", "_starts", "forms", "given", "id", "library", "margins", "name", "skipped", "text")
+    __slots__ = (
+        "_forms", "_lines", "_starts", "dialect", "given", "id", "library", "margins", "name", "skipped", "text",
+    )  # fmt: skip
 
     registry: ClassVar[dict[str, Source]] = {}
 
@@ -30,8 +33,9 @@ class Source:
         self.name, self.id, self.given = name, number, text
         self.library: str | None = None
         self.text = text
-        # What it was parsed into.
-        self.forms: tuple[Statement, ...] = ()
+        # What it was parsed into; where an earlier run did that, in which dialect it can be done again.
+        self._forms: tuple[Statement, ...] | None = None
+        self.dialect: Dialect | None = None
         # Width of the prompt that was taken off, by line.
         self.margins: dict[int, int] = {}
         # Offsets of lines for another program (`%magic`, `!command`) that the lexer left out.
@@ -67,6 +71,22 @@ class Source:
     def filename(self) -> str:
         """What its code objects have as `co_filename`: the engine knows the user's code by the `<` in front."""
         return f"gradsh:{self.library}" if self.library else f"<gradsh:{self.id}>"
+
+    @property
+    def forms(self) -> tuple[Statement, ...]:
+        """The statements that it was parsed into."""
+        if self._forms is None:
+            if self.dialect is None:
+                return ()
+            from gradsh.lang.program import parse_program
+
+            self.skipped = []
+            self._forms = parse_program(self, self.dialect)
+        return self._forms
+
+    @forms.setter
+    def forms(self, forms: tuple[Statement, ...]) -> None:
+        self._forms = forms
 
     @property
     def starts(self) -> list[int]:
@@ -126,3 +146,20 @@ class Span:
 
     def __repr__(self) -> str:
         return f"{self.source.name}:{self.line}:{self.column}"
+
+
+class Shown:
+    """An expression whose value is echoed: its offsets, and its name where it is a bare one."""
+
+    __slots__ = ("end", "name", "source", "start")
+
+    def __init__(self, source: Source, start: int, end: int, name: str | None) -> None:
+        self.source, self.start, self.end, self.name = source, start, end, name
+
+    @property
+    def span(self) -> Span:
+        return self.source.span(self.start, self.end)
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.start : self.end]

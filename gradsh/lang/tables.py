@@ -57,20 +57,20 @@ class Tables:
 
 def load() -> Tables:
     """The tables for the grammar at hand."""
-    return Tables(**stored(NAME, lambda: key_of_text(str(FORMAT), *_sources()), make))
+    return Tables(**stored(NAME, lambda: key_of_text(str(FORMAT), *map(_text, sources())), make))
 
 
 def make() -> dict[str, Any]:
     """The tables' parts, built by Lark."""
-    return build(*_sources()).parts()
+    return build(*map(_text, sources())).parts()
 
 
-def _sources() -> tuple[str, str]:
-    """The texts of the grammar and of the mistakes: in the package (a wheel) or beside it."""
+def sources() -> tuple[str, str]:
+    """The files of the grammar and of the mistakes: in the package (a wheel) or beside it."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     inside = os.path.join(package, "grammar")
     folder = inside if os.path.isdir(inside) else os.path.join(os.path.dirname(package), "grammar")
-    return _text(os.path.join(folder, "gradsh.lark")), _text(os.path.join(folder, "mistakes.toml"))
+    return os.path.join(folder, "gradsh.lark"), os.path.join(folder, "mistakes.toml")
 
 
 def _text(path: str) -> str:

@@ -27,8 +27,6 @@ PACKAGES = {
 APART = ("torch.nn.utils.parametrize", "torch.nn.utils.parametrizations")
 
 NAME = "library"
-# Raised whenever what the compiler makes of a text changes.
-FORMAT = 1
 
 _loaded: dict[str, dict[str, Any]] = {}
 _found: dict[str, dict[str, str]] = {}
@@ -102,15 +100,15 @@ def run(label: str) -> dict[str, Any]:
     found = _loaded.get(label)
     if found is None:
         from gradsh.lang import Source
+        from gradsh.lang.compiled import compiler_key
         from gradsh.library.scope import outermost
 
         path = _path(label)
         with open(path, encoding="utf-8") as file:
             text = file.read()
         source = Source.add(path, text, library=label)
-        code, outer = stored(
-            f"{label}-{sys.implementation.cache_tag}", lambda: key_of_text(str(FORMAT), text), lambda: _compiled(source)
-        )
+        name = f"{label}-{sys.implementation.cache_tag}"
+        code, outer = stored(name, lambda: key_of_text(compiler_key(), text), lambda: _compiled(source))
         with shield:  # half a file would be taken for the whole one from then on
             found = _loaded[label] = {"__builtins__": outermost("torch", outer), "__name__": label}
             exec(code, found)

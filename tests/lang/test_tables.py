@@ -142,7 +142,10 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(made) == 4
     tables.load()
     assert len(made) == 4
-    monkeypatch.setattr(tables, "_sources", lambda: (GRAMMAR + " ", MISTAKES))
+    other = tmp_path / "gradsh.lark", tmp_path / "mistakes.toml"
+    for path, text in zip(other, (GRAMMAR + " ", MISTAKES)):
+        path.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(tables, "sources", lambda: other)
     tables.load()
     assert len(made) == 5
     assert len(list((tmp_path / "cache" / "gradsh").iterdir())) == 2

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import _ast
 
-from gradsh.lang.emitter import LOAD, STORE, Shown
+from gradsh.lang.emitter import LOAD, STORE
 from gradsh.lang.form import Form, Statement, emitted
 from gradsh.lang.forms.access import Attribute, Subscript
 from gradsh.lang.forms.displays import List, Tuple
 from gradsh.lang.forms.operators import BINARY, GUARDED
 from gradsh.lang.forms.strings import Strings
 from gradsh.lang.forms.values import Name
+from gradsh.lang.source import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class ExpressionStatement(Statement):
         value = self.value.emit(out)
         if out.echo and not out.definitions and not self.is_heading(out) and (out.only is None or out.only is self):
             number = len(out.shown)
-            out.shown.append(Shown(out.source, self.value, self.value.name if type(self.value) is Name else None))
+            name = self.value.name if type(self.value) is Name else None
+            out.shown.append(Shown(out.source, self.value.start, self.value.end, name))
             value = out.helper(".show", (value, _ast.Constant(number, **at)), at)
         return _ast.Expr(value, **at)
 
