@@ -36,7 +36,6 @@ TORCH = {
     "torch.jit": "the function or model itself", "torch.onnx": "torch.save(model.state_dict(), path)", "torch.fx": ":graph z",
     "torch.hub": "layers of torch.nn", "torch.sparse": "a dense tensor", "torch.quantization": "a model in float32",
     "torch.cuda.amp": "the code inside, without it", "torch.amp": "the code inside, without it",
-    "torch.nn.utils.parametrize": "a property that computes the parameter",
     "torch.utils.cpp_extension": "torch.autograd.Function", "torch.library": "torch.autograd.Function",
     "torch.export": "torch.save(model.state_dict(), path)",
     "torch.autocast": "the code inside, without it", "torch.bfloat16": "torch.float16, or torch.float32",
